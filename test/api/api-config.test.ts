@@ -178,7 +178,7 @@ test.each([
   ['HEADWATER_OAUTH_REDIRECT_ORIGINS', ['https://*.a.example'], ['https://a.example,http://b.example:81']],
   ['HEADWATER_CORS_ORIGINS', ['https://*.a.example', '*,https://a.example', 'null'], ['https://a.example', '*']],
   ['HEADWATER_PORTAL_FRAME_ORIGINS', ['https://*.a.example'], ['https://a.example,http://b.example:81']],
-])('nonsense in %s is refused at the start, and what makes sense is not', (name, wrong, right) => {
+])('nonsense in %s is refused at the start, and sensible values are not', (name, wrong, right) => {
   for (const value of wrong) {
     const problems = problemsOf({ [name]: value });
     expect([value, problems]).toEqual([value, [expect.stringMatching(`^${name} must be `)]]);
@@ -256,7 +256,7 @@ test('the welcome shows a generated key once and a given one never', () => {
   expect(shown()).toContain('$HEADWATER_API_KEY');
 });
 
-test('the registry of packages is an http or https URL, and of the environment only what leads to a network is passed on', () => {
+test('the registry of packages is an http or https URL, and only network settings of the environment are passed on', () => {
   const env = {
     HEADWATER_NPM_REGISTRY: 'https://packages.example.com/npm/',
     HTTPS_PROXY: 'http://proxy:8080',

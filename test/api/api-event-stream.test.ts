@@ -98,7 +98,7 @@ test('silence is a comment now and then', async () => {
   expect(asked).toEqual([15_000, 15_000, 15_000]);
 });
 
-test('nothing is asked for before what came before it was taken, and who takes nothing is cut off', async () => {
+test('the next part is read after the last one was taken, and a client that takes nothing is cut off', async () => {
   const { body, asked, state } = script([[{ id: '1', data: '1' }], [{ id: '2', data: '2' }], [{ id: '3', data: '3' }]]);
   const reader = body.getReader();
   expect(asked).toHaveLength(0);

@@ -21,7 +21,7 @@ test('healthz follows the engine, and does not wait for it forever', async () =>
   server.behaviour.ready = async () => true;
 });
 
-test('the engine is asked once for all who ask for healthz meanwhile', async () => {
+test('requests for healthz at the same time share one query of the engine', async () => {
   let asked = 0;
   server.behaviour.ready = async () => {
     asked++;
@@ -44,13 +44,13 @@ test('metrics name routes, never ids', async () => {
   expect(text).not.toContain('known-key');
 });
 
-test.each(['identity', 'gzip'])('metrics are there for who takes %s', async (encoding) => {
+test.each(['identity', 'gzip'])('a client with %s gets the metrics', async (encoding) => {
   const answer = await fetch(`${server.url}/metrics`, { headers: { 'accept-encoding': encoding } });
   expect(answer.headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null);
   expect(await answer.text()).toContain('headwater_test 1');
 });
 
-test('hundreds who ask for /healthz at once, without a key, leave the thread to others in between', async () => {
+test('hundreds of requests for /healthz without a key leave the thread to others in between', async () => {
   let turns = 0;
   let isOver = false;
   const countTurns = () => {

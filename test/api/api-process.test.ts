@@ -129,7 +129,7 @@ test('a signal that comes twice is one; the next ends the process at once, some 
   expect(timeOf('stopping at once') - timeOf('stopping')).toBeGreaterThanOrEqual(LIMITS.secondSignalMs);
 });
 
-test('a signal to the group of a node that is starting ends it with code 0, and what it has started', async () => {
+test('a signal to the group of a starting node ends it and its children with code 0', async () => {
   for (const moment of [/embedded Postgres is up/, /0012_timers_and_changes/, /0048_encryption_keys/]) {
     const node = startMain({ DATABASE_URL: '', PORT: String(await freePort()) }, [], true);
     await node.untilOutput(moment);

@@ -56,7 +56,7 @@ async function askOver(socket: Socket, path: string): Promise<string> {
   return data.toString().toLowerCase();
 }
 
-test('a stop answers what comes over connections that stand, and each client learns that the connection ends', async () => {
+test('a stop answers requests on open connections, and tells each client that the connection ends', async () => {
   const [busy, late] = [connect(server.port, '127.0.0.1'), connect(server.port, '127.0.0.1')];
   expect(await askOver(late, '/e/known1')).toMatch(/^http\/1.1 200(?!.*connection: close)/s);
   let goOn: () => void = () => undefined;
@@ -124,7 +124,7 @@ test('a request that was sent before the answer to another is looked at when tha
 test.each([
   ['', PIPELINED],
   ['with an expectation', PIPELINED.replace('host', 'expect: x\r\nhost')],
-])('beyond a few of them %s the connection ends, and what came with them is not handed over', async (_, request) => {
+])('after a few pieces %s the connection ends, and those pieces are not handed over', async (_, request) => {
   let started = 0;
   const count = () => void started++;
   subscribe('http.server.request.start', count);

@@ -224,7 +224,7 @@ test.each([
     { component_id: 'sc_1', props: {}, configured_props: {} },
     'triggers.0.configured_props is another name of props: give one of them',
   ],
-])('a trigger whose field says nothing is refused: %j', async (trigger, told) => {
+])('a trigger whose field is meaningless is refused: %j', async (trigger, told) => {
   expect(await errorsOf('POST', '/v1/workflows', { triggers: [trigger] })).toContain(told);
 });
 
@@ -234,7 +234,7 @@ test('names inside of props, events and records are the tenant’s', async () =>
   expect(await errorsOf('POST', '/v1/sources/dc_1/run', { event: { [UNKNOWN]: { [UNKNOWN]: 1 } } })).toEqual([]);
 });
 
-test('reads ignore what they do not know', async () => {
+test('reads ignore unknown fields', async () => {
   expect((await server.call(`/v1/webhooks?${UNKNOWN}=1&limit=1`)).status).toBe(200);
 });
 

@@ -15,7 +15,7 @@ const send = (method: string, path: string, body: unknown) =>
 /** Arguments of the last call of the engine, without the caller. */
 const asked = () => server.calls.at(-1)?.args.slice(1);
 
-test('triggers are told by their type, or by what they name', async () => {
+test('the type of a trigger follows from its type field or from the resource it names', async () => {
   const triggers = [
     { type: 'http' },
     { type: 'http', custom_response: true, id: 'hi_1' },

@@ -26,7 +26,7 @@ interface Entry {
 
 const entries = async (of: Headwater, query = {}) => (await of.api('GET', '/audit', query)).data as Entry[];
 
-test('each change says who did it, from where, to what, and the fields that it has changed', async () => {
+test('each change names its author, address, resource and changed fields', async () => {
   const source = await hw.deploy(EMITS);
   await hw.api('PUT', `/sources/${source.id}`, { name: 'Renamed' });
   await hw.api('DELETE', `/sources/${source.id}`);
@@ -47,7 +47,7 @@ test('each change says who did it, from where, to what, and the fields that it h
   expect([created!.before, deleted!.after, deleted!.before?.['name']]).toEqual([null, null, 'Renamed']);
 });
 
-test('secrets are masked, and what is refused or only data leaves no entry', async () => {
+test('secrets are masked, and refused changes and data leave no entry', async () => {
   const given = { url: 'http://127.0.0.1:2/', headers: { 'x-token': 'hidden-value' } };
   const { data: webhook } = await hw.api('POST', '/webhooks', given);
   await hw.api('POST', `/webhooks/${webhook.id}/rotate_secret`, {});

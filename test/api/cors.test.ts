@@ -88,7 +88,7 @@ test('without the setting no page of another origin may call', async () => {
   await server.server.stop();
 });
 
-test('a page reads what is refused before a request reaches the app, and its id', async () => {
+test('a page can read a refusal before the app, and its id', async () => {
   const server = await startTestServer({ corsOrigins: [PAGE] });
   const ask = (headers: Record<string, string>, method = 'GET') =>
     rawRequest(server.port, { method, path: '/v1/sources', headers });

@@ -182,7 +182,7 @@ test.each([
   ['gzip', Buffer.from('{"a":"é"}')],
   ['utf-8', Buffer.from('{"a":"é"}')],
   ['identity', Buffer.from('{"a":"é"}')],
-])('a body that is %s is read, and bodyRaw is what was sent', async (coding, bytes) => {
+])('a body that is %s is read, and bodyRaw has the sent bytes', async (coding, bytes) => {
   const event = await send(bytes, { 'content-type': 'application/json', 'content-encoding': coding });
   expect(event.body).toEqual({ a: 'é' });
 });

@@ -56,7 +56,7 @@ test('pages of what was found lead on, and are counted', async () => {
   expect([...first.data, ...next.data].map(({ name }) => name)).toEqual(['billing_us', 'Billing EU']);
 });
 
-test('owner finds the sources of one user, and me those of the user who asks', async () => {
+test('owner finds the sources of one user, and me those of the caller', async () => {
   const ada = await makeMember(other, 'ada.of.lists@example.com', 'developer');
   const { data: made } = await ada.api('POST', '/sources', { kind: 'ingest', name: 'Billing of Ada' });
   const found = async (api: Headwater['api'], query: Record<string, string>) => {

@@ -46,7 +46,7 @@ test('an old session that accepts an invitation is as old as before', async () =
   expect((await joined.inAccount(stranger.accountId)('GET', '/users/me')).status).toBe(401);
 });
 
-test('each account of the person sees what changes how the person signs in', async () => {
+test('each account of the person records changes of how the person signs in', async () => {
   const email = newEmail();
   const [home, other, uninvolved] = [await hw.newAccount(), await hw.newAccount(), await hw.newAccount()];
   const atHome = await makeMember(home, email, 'viewer');

@@ -45,7 +45,7 @@ test('a member adds a passkey, signs in with it, renames it, and removes it', as
   expect(own.map(({ action }: { action: string }) => action)).not.toContain('beginPasskey');
 });
 
-test('a passkey is added by its own session, once, with what was asked for', async () => {
+test('a passkey is added by its own session, once, for the requested challenge', async () => {
   const [email, stranger] = [newEmail(), newEmail()];
   const member = await makeMember(hw, email, 'viewer');
   const other = await makeMember(hw, stranger, 'viewer');

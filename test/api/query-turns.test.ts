@@ -49,7 +49,7 @@ test('requests of many accounts leave connections for events, and each account h
   await Promise.all(asked);
 });
 
-test('one that fails gives its turn back, and one whose turn does not come in time is told so', async () => {
+test('a failed query frees its slot, and one whose slot comes too late is told so', async () => {
   const turns = createQueryTurns({ hasOthers: () => false, maxWaitMs: 50 });
   for (let n = 0; n < 5; n++) {
     await expect(turns.run('o_1', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
@@ -86,7 +86,7 @@ test('characters read for an unanswered request count too, even if the request f
   expect(performance.now() - startedAtMs).toBeGreaterThan(290);
 });
 
-test('beside others what took long is followed by a rest as long, and what was short by none', async () => {
+test('beside other tenants a long query is followed by a pause as long, and a short one by none', async () => {
   const msOf = async (tookMs: number, times: number, hasOthers = true) => {
     const turns = createQueryTurns({ hasOthers: () => hasOthers });
     const startedAtMs = performance.now();

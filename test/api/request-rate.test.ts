@@ -40,13 +40,13 @@ test('nothing more than ten seconds is saved up, however long nothing came', () 
   expect(takeMany(rate, 100)).toBe(50);
 });
 
-test('one endpoint does not use up what another may take', () => {
+test('one endpoint does not use up the rate of another', () => {
   const { rate } = rateAtHand();
   takeMany(rate, 1_000);
   expect(rate.take('another', 5).waitSeconds).toBe(0);
 });
 
-test('a client is told what is left, and when the whole burst may come again', () => {
+test('a client is told the rest of its rate, and when the whole burst is free again', () => {
   const { clock, rate } = rateAtHand();
   takeMany(rate, 19);
   expect(rate.take('endpoint', 5)).toMatchObject({ remaining: 30, fullInSeconds: 4 });

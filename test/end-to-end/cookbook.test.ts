@@ -16,7 +16,7 @@ beforeAll(() => {
   shell = createRecipeShell(world.user);
 });
 
-test('there are ten recipes, and each says what it comes to', () => {
+test('there are ten recipes, and each names its result', () => {
   expect(RECIPES).toHaveLength(10);
   expect(RECIPES.filter(({ shows }) => shows.length === 0)).toEqual([]);
 });

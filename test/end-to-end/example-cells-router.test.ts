@@ -148,7 +148,7 @@ test('a probe is answered by the router, and an event to the same path is not', 
   }
 });
 
-test('unknown keys ask a cell sixteen at once, and those who are known do not wait', async () => {
+test('unknown keys ask a cell sixteen at once, and known keys do not wait', async () => {
   const known = newKey(cells[1]);
   await get(known);
   cells[0].held = [];

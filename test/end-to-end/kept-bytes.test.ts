@@ -28,7 +28,7 @@ test('pieces of all sizes, alone and several of one read, are put together as th
 test.each([
   ['bytes', 1],
   ['kilobytes', 1_500],
-])('single %s do not keep alive what they were read with', async (_, bytes) => {
+])('single %s do not keep alive the buffer of their read', async (_, bytes) => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const kept = new KeptBytes();

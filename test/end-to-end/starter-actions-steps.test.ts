@@ -112,7 +112,7 @@ test('a filter lets the workflow go on, or ends it with its reason', async () =>
   expect(ends).toMatchObject({ returned: undefined, record: { flows: [{ kind: 'exit', reason: 'Not today' }] } });
 });
 
-test('a request is sent as it is configured, and what comes back is returned', async () => {
+test('a request is sent as it is configured, and its answer is returned', async () => {
   const host = recordingHost({ fetch: async (request) => textAnswer(request, 'fine') });
   const url = 'https://a.test/{{steps.trigger.event.id}}';
   const ran = await step('http-send-request', { url, method: 'POST', body: { n: '{{steps.trigger.event.n}}' } }, host);

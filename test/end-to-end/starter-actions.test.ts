@@ -26,7 +26,7 @@ async function run(name: string, props: Record<string, unknown>) {
 
 const inStore = (name: string, props: Record<string, unknown> = {}) => run(name, { dataStore: storeId, ...props });
 
-test('HTTP request: sends what is configured and returns what comes back', async () => {
+test('HTTP request: sends the configured request and returns its answer', async () => {
   target.answer = () => ({
     status: 201,
     headers: { 'content-type': 'application/json', 'x-a': 'b' },
@@ -115,7 +115,7 @@ test('data store: a record with a lifetime has one', async () => {
   expect(data.expires_at).not.toBeNull();
 });
 
-test('data store: increment counts from 0, by any number, and refuses what is none', async () => {
+test('data store: increment counts from 0, by any number, and refuses other values', async () => {
   expect((await inStore('data_store-increment-value', { key: 'n' })).result).toEqual({ key: 'n', value: 1 });
   expect((await inStore('data_store-increment-value', { key: 'n', amount: '-2.5' })).result.value).toBe(-1.5);
   await inStore('data_store-set-value', { key: 'n', value: 'text' });

@@ -51,7 +51,7 @@ test('the registry has our components from the first request on, each once, with
   }
 });
 
-test('schedule: every tick is an event with its time and what was configured', async () => {
+test('schedule: every tick is an event with its time and the configured values', async () => {
   const { id } = await deploy('schedule-timer', { timer: { intervalSeconds: 1 }, payload: { a: 1 } });
   const [first, second] = await hw.untilEvents(id, 2);
   await hw.api('DELETE', `/sources/${id}`);

@@ -31,7 +31,7 @@ afterAll(async () => {
   await test.drop();
 });
 
-it('a request becomes a signed delivery of exactly what was emitted, to every subscribed webhook', async () => {
+it('a request becomes a signed delivery of exactly the emitted event, to every subscribed webhook', async () => {
   const source = await deploy(server, BIN);
   const webhook = await subscribe(server, source.id, `${receiver.url}/one`);
   await subscribe(server, source.id, `${receiver.url}/two`);

@@ -85,7 +85,7 @@ test('a server that hangs up fails the load instead of hanging it', async () => 
   );
 });
 
-test('the receiver counts what is missing, what comes twice and what is badly signed', async () => {
+test('the receiver counts missing, repeated and badly signed deliveries', async () => {
   const receiver = await startReceiver(undo);
   const { target, request } = createRequestTemplate(receiver.url, BODY_BYTES, ID_CHARS);
   receiver.begin('c', 10);

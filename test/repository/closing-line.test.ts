@@ -12,7 +12,7 @@ afterAll(() => {
 });
 
 describe('the last line of a test run', () => {
-  it('counts what passed, failed and was skipped', () => {
+  it('counts passed, failed and skipped tests', () => {
     const { lastLine, status } = runVitest({
       'a.test.js':
         "it('a', () => {}); it('b', () => {}); it('c', () => { throw new Error('no'); }); it.skip('d', () => {});",
@@ -43,7 +43,7 @@ describe('the last line of a test run', () => {
     expect(status).toBe(1);
   });
 
-  it('counts a file as it ended when it ran again, and names what failed at first', () => {
+  it('counts a file as it ended when it ran again, and names its first failures', () => {
     const code = `import { existsSync, writeFileSync } from 'node:fs';
       const isFirst = !existsSync('ran');
       writeFileSync('ran', '');

@@ -86,7 +86,7 @@ describe('npm run compat', () => {
     });
   });
 
-  it('says what is wrong with its arguments', async () => {
+  it('reports mistakes in its arguments', async () => {
     const { code, stdout, stderr } = await compat('--limit', '0', '--url', 'nowhere');
     expect(code).toBe(2);
     expect(stdout).toBe('');

@@ -165,7 +165,7 @@ describe('the dependency rules', () => {
     expect(status).toBe(1);
   });
 
-  describe('find what is planted', () => {
+  describe('find planted violations', () => {
     let lines: string[] = [];
     let status: number | null = null;
 

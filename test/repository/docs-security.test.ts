@@ -32,7 +32,7 @@ test('there are hundreds of attacks, each with a name of its own, of every group
   );
 });
 
-test('every layer that attacks name is described, in the document and for those who write attacks', () => {
+test('every layer that attacks name is described, in the document and for authors of attacks', () => {
   const model = readFileSync(path.join(ROOT, 'docs/security.md'), 'utf8');
   const conventions = readFileSync(path.join(ROOT, 'test/hostile/README.md'), 'utf8');
   for (const layer of LAYERS) {
@@ -44,7 +44,7 @@ test('every layer that attacks name is described, in the document and for those 
 /** Helpers that call `unharmed` themselves. */
 const HELPERS = /\bunharmed\(|\b(?:attackCpu|attackMemory|emitsOf|supplyChain)\(/;
 
-test('every attack is made beside a neighbour who is watched', () => {
+test('every attack is made beside a watched neighbour', () => {
   const unwatched = readAttacks().filter(({ code }) => !HELPERS.test(code));
   expect(unwatched.map(({ group, name }) => `${group}/${name}`)).toEqual([]);
 });

@@ -34,7 +34,7 @@ function release(...args: string[]): { status: number | null; stdout: string; st
 
 const read = (name: string) => readFile(path.join(clone, name), 'utf8');
 
-test('without --write it says what it would do, and does nothing', async () => {
+test('without --write it prints its plan, and does nothing', async () => {
   const before = git('rev-parse', 'HEAD');
   const { status, stdout } = release('9.0.0');
   expect([status, stdout.split('\n')[0]]).toEqual([0, 'v9.0.0']);

@@ -26,7 +26,7 @@ const FILES: Record<string, string> = {
   'dom/abort/broken.any.js': `throw new Error('at load');`,
 };
 
-test('the runner counts the tests of each variant, and names what fails', async () => {
+test('the runner counts the tests of each variant, and names failed ones', async () => {
   const checkout = await mkdtemp(join(tmpdir(), 'hw-wpt-'));
   try {
     for (const [path, content] of Object.entries(FILES)) {

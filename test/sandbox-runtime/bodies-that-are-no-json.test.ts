@@ -39,7 +39,7 @@ const BODIES: [body: string, type: unknown, sent: unknown][] = [
 
 const IMPORTS = `import stream from 'stream';`;
 
-test.each(BODIES)('respond sends %s as what it is', async (body, type, sent) => {
+test.each(BODIES)('respond sends %s unchanged', async (body, type, sent) => {
   const code = `${IMPORTS}${withStep(`$.respond({ status: 200, body: ${body} });`)}`;
   const { outcome, record } = await runStep(sandbox.run, code);
   expect(outcome).toMatchObject({ ok: true });
@@ -135,7 +135,7 @@ const SENT: [data: string, kept: object, type: string | undefined][] = [
   ],
 ];
 
-test.each(SENT)('$.send.http of %s keeps what fetch would send', async (data, kept, type) => {
+test.each(SENT)('$.send.http of %s sends the same as fetch', async (data, kept, type) => {
   const { outcome, record } = await send(data);
   expect(outcome).toMatchObject({ ok: true });
   const headers = type === undefined ? {} : { headers: { 'content-type': type } };
@@ -195,7 +195,7 @@ test.each([
   [`this.http.respond({ status: 200, body: { e: new Error('x') } })`, 'respond: body.e is an Error'],
   [`this.http.respond({ status: 204, body: 'x' })`, 'an answer with the status 204 has no body'],
   [`this.http.respond({ status: 200, boddy: 'x' })`, 'respond knows no boddy'],
-])('%s is done, and the log says what is lost', async (call, told) => {
+])('%s is done, and the log names the loss', async (call, told) => {
   const { outcome, host } = await sandbox.run(`export default { name: 'x', version: '1', run() { ${call} } }`, {
     props: { http: { kind: 'http', endpoint: 'http://a.example/' }, db: { kind: 'db' } },
   });

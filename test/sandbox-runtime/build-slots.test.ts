@@ -46,7 +46,7 @@ test('one tenant leaves a slot to the others', async () => {
   expect(begun.toSorted()).toEqual(['a1', 'a2', 'b1', 'b2']);
 });
 
-test('those whose builds were slow leave a slot to the others together', async () => {
+test('tenants whose builds were slow leave a slot to the others together', async () => {
   const { begun, build, makeSlow } = world(60_000);
   await makeSlow();
   const ends = [build('a2'), build('b2'), build('c1')];
@@ -72,7 +72,7 @@ test('slow tenants build one at a time, and side by side again once they are for
   for (const end of ends) await end();
 });
 
-test('beyond what may wait of one tenant the next is refused, and others are not', async () => {
+test('beyond the queue of one tenant the next build is refused, and others are not', async () => {
   const { slots, build } = world(60_000);
   const ends = [build('a1'), build('a2'), build('a3')];
   await expect(slots.run('a', async () => undefined)).rejects.toMatchObject({

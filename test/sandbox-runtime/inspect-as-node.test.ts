@@ -100,7 +100,7 @@ const CONSOLE_CALLS = `
   console.log('lone \\ud800 nul \\0 end'); console.log('100%'); console.log('%s %s', 'only'); console.log('%i', {});
 `;
 
-test('the methods of console write what they write in Node', async () => {
+test('the methods of console write the same as in Node', async () => {
   const { host, outcome } = await sandbox.run(withRun(CONSOLE_CALLS));
   expect(outcome).toMatchObject({ ok: true });
   const script = `const lines = [];

@@ -34,7 +34,7 @@ async function markKept(): Promise<void> {
   await writeFile(kept, text.replace('as it was', 'as it was kept'));
 }
 
-test('a bundle is made once, and then comes from where Node keeps what it compiles', async () => {
+test('a bundle is made once, and then comes from the compile cache of Node', async () => {
   expect(await bundleOwnCode(code)).toContain('as it was');
   await markKept();
   expect(await bundleOwnCode(code)).toContain('as it was kept');

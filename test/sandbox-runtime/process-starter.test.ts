@@ -103,7 +103,7 @@ test('a program that is not there ends at once, and says so', async () => {
   expect(end.stderr).toContain('ENOENT');
 });
 
-test('a process can be killed before it has started, with what it starts itself', async () => {
+test('a process can be killed before it has started, with its children', async () => {
   const starter = await make();
   const early = start(starter, 'setInterval(() => {}, 1_000)');
   early.kill();
@@ -130,7 +130,7 @@ test.runIf(isLinux)('a starter that dies takes its processes along, and the next
   expect(next.heard()).toBe('again');
 });
 
-test.runIf(isLinux)('stop ends what is left, the starter and its folder included', async () => {
+test.runIf(isLinux)('stop ends all processes, the starter and its folder included', async () => {
   const starter = await createStarter();
   const left = start(starter, 'setInterval(() => {}, 1_000)');
   const pid = await left.pid;

@@ -137,7 +137,7 @@ describe('a limit of the account that a component meets', () => {
   });
 });
 
-describe('a limit on what a run puts out', () => {
+describe('a limit on the output of a run', () => {
   const floods: [title: string, account: Partial<AccountLimits>, body: string, limit: ExceededLimit][] = [
     ['emits', { maxEmitsPerRun: 3 }, `this.$emit(1)`, { name: 'maxEmitsPerRun', value: 3, used: 4 }],
     [

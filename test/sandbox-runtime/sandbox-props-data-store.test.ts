@@ -76,7 +76,7 @@ async function valueOf(body: string, host: StoreHost = storeHost(), options: Run
 }
 
 describe('props: data_store', () => {
-  test('props: data_store: get answers what set has stored, and undefined for a key that is not there', async () => {
+  test('props: data_store: get returns stored values, and undefined for a missing key', async () => {
     expect(
       await valueOf(
         `await this.ds.set('a', { n: [1, null, 'x'] }); return [await this.ds.get('a'), typeof await this.ds.get('b')];`,
@@ -120,7 +120,7 @@ describe('props: data_store', () => {
       );
   });
 
-  test('props: data_store: what JSON cannot hold is a clear error, and nothing is stored', async () => {
+  test('props: data_store: a value without a JSON form is a clear error, and nothing is stored', async () => {
     const host = storeHost();
     for (const [value, why] of [
       ['undefined', 'it is undefined'],

@@ -88,7 +88,7 @@ describe('props: additionalProps', () => {
     ]);
   });
 
-  test('props: additionalProps: options of a dynamic prop are computed from what is configured', async () => {
+  test('props: additionalProps: options of a dynamic prop are computed from configured props', async () => {
     const code = withProps(
       `table: { type: 'string', reloadProps: true }`,
       `async additionalProps() { return {

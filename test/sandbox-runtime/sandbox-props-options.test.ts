@@ -85,7 +85,7 @@ describe('props: options', () => {
     expect(host.requests.map(({ url }) => url)).toEqual(['https://api.example/list']);
   });
 
-  test('props: async options: an answer of nothing is an empty list, and what has no value cannot be chosen', async () => {
+  test('props: async options: an empty answer is an empty list, and options without a value cannot be chosen', async () => {
     expect(await options(withProps(`n: { type: 'string', options() {} }`), 'n')).toEqual({ options: [] });
     const code = withProps(
       `n: { type: 'string', options: () => [null, undefined, { label: 'x' }, { label: 'y', value: undefined }, { label: 5, value: null }, true] }`,
@@ -178,7 +178,7 @@ describe('failures while options are computed', () => {
     expect((await fault(code, asked('toString'))).message).toBe("TypeError: The component has no prop 'toString'");
   });
 
-  test('answers that are no options say what they are', async () => {
+  test('answers that are not options say so', async () => {
     const code = (answer: string) => withProps(`n: { type: 'string', options() { return ${answer}; } }`);
     const messageOf = async (answer: string) => (await fault(code(answer), asked('n'))).message;
     expect(await messageOf(`'abc'`)).toContain(`must be a list, or { options, context }, not a string`);

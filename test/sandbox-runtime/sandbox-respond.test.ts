@@ -101,7 +101,7 @@ test('headers that would break the answer apart are refused', async () => {
   );
 });
 
-test('headers beyond what an answer can have are an error at the call, with the limit; what is within goes out', async () => {
+test('headers beyond the bounds of an answer are an error at the call, with the limit, and others go out', async () => {
   const lines = (count: number) => `Object.fromEntries(Array.from({ length: ${count} }, (_, at) => ['x-' + at, '']))`;
   const tooMany = { name: 'maxFetchHeaders', value: 1_000, used: 1_001 };
   const tooLong = (used: number) => ({ name: 'maxFetchHeaderBytes', value: 65_536, used });

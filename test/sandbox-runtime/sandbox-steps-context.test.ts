@@ -9,7 +9,7 @@ const run = (code: string, options?: StepOptions) => runStep(sandbox.run, code, 
 const body = (text: string, options?: StepOptions) => run(withStep(text), options);
 
 describe('inputs of a step', () => {
-  test('steps has what every step before exported and returned, and the trigger', async () => {
+  test('steps has the exports and results of every step before, and the trigger', async () => {
     const steps = {
       trigger: { event: { body: { a: [1, 'ü', '😀', null] } }, context: { id: 'exec_1' } },
       first: { $return_value: { id: 7 }, name: 'é', $summary: 'done' },

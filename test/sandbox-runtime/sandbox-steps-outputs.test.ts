@@ -154,7 +154,7 @@ describe('$.flow', () => {
 });
 
 describe('$.send', () => {
-  test('every kind arrives with what it needs and no more', async () => {
+  test('every kind arrives with its own fields and no others', async () => {
     const ran = await body(`
       $.send.http({ method: 'PUT', url: 'https://a.test/x?y=1', data: { a: 1 }, headers: { b: 'c' }, params: { d: 1 },
         auth: { username: 'u', password: 'p' }, other: 1 });

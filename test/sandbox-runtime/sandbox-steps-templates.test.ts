@@ -126,7 +126,7 @@ describe('missing values', () => {
     ['{{(() => { throw "mine" })()}}', 'but mine'],
     ['{{1 +}}', 'has an expression that is none of JavaScript, `1 +`'],
     ['a {{', 'The prop `text` of the step `send` cannot be read at character 5: '],
-  ])('%s is an error that says what', async (text, message) => {
+  ])('%s is an error with the reason', async (text, message) => {
     const ran = await fill(text);
     expect(ran.outcome).toMatchObject({
       ok: false,

@@ -87,7 +87,7 @@ describe('tokenize', () => {
     ['{{ /a }}', 3, 'regular expression'],
     ['a {{  }}', 4, 'There is no expression'],
     ['{{}}', 2, 'There is no expression'],
-  ])('%j says what is wrong, and where', (template, at, message) => {
+  ])('%j has an error with its place', (template, at, message) => {
     expect(tokenize(template)).toEqual({ ok: false, at, message: expect.stringContaining(message) });
   });
 
@@ -113,7 +113,7 @@ describe('tokenize', () => {
     );
   });
 
-  test('any text is answered, and what was not understood lies within it', () => {
+  test('any text is answered, and its unknown part lies within it', () => {
     const unit = fc.constantFrom(
       '{',
       '}',

@@ -4,7 +4,7 @@ import { createActiveTenants, createReadPacer } from '../../shared/src/index.ts'
 const SECOND = 1_000_000;
 const RATE = { bytesPerSecond: SECOND, burstMs: 50 };
 
-test('beside others a tenant waits for what it has read beyond the pace, and they do not', () => {
+test('beside others a tenant waits for bytes read beyond the pace, and they do not', () => {
   const activeTenants = createActiveTenants();
   let nowMs = 1_000;
   const pace = createReadPacer({ ...RATE, activeTenants, nowMs: () => nowMs });

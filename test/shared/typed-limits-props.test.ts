@@ -46,7 +46,7 @@ test.each<[PlatformLimitName, string]>([
       `{ p: { type: 'any', default: Object.fromEntries(Array.from({ length: 8000 }, (_, n) => ['a name of some length ' + n, 1])) } }`,
     ),
   ],
-])('a component that goes over %s in what it says of itself is refused with the limit, unread', async (name, code) => {
+])('a component whose description goes over %s is refused with the limit, unread', async (name, code) => {
   expect(await limitOf(code)).toEqual(one(name));
 });
 

@@ -1,9 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /*
- * Three rules for prose. Lines have at most 100 columns: paragraphs and lists of markdown, and
+ * Four rules for prose. Lines have at most 100 columns: paragraphs and lists of markdown, and
  * comments that stand alone; tables, code, generated pages and unbreakable words may be longer. A
- * comment names its subject: it does not begin with Of, What, Who, Where or That. No file has the
+ * comment and the title of a test name their subject: they do not begin with Of, What, Who, Where
+ * or That. A title has at most 25 words, and no pronoun in the place of a thing. No file has the
  * marks of a merge conflict, also as the formatter spaces them.
  */
 
@@ -48,6 +49,24 @@ function openersOf(file: string): string[] {
   return lines.flatMap((line, at) => (OPENER.test(begins(line, at)) ? [`${file}:${at + 1}`] : []));
 }
 
+const MAX_TITLE_WORDS = 25;
+const PRONOUN = /\b(?:(?:who|what)ever|(?:some|every|any|no)(?:body|one))\b/i;
+/** The title in a call of `it`, `test` or `describe`, also behind `.each(…)` and `.runIf(…)`. */
+const TITLE =
+  /(?:(?<![\w.])(?:it|test|describe)(?:\.\w+)*\(\s*|(?<![\w.])(?:it|test|describe)\.\w+\(.*\)\(\s*|^ *[\])]+\(\s*)(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/gm;
+
+/** Titles of tests that are not plain sentences about a named thing. */
+function titlesOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(TITLE)].flatMap((found) => {
+    const title = found[1] ?? found[2] ?? found[3] ?? '';
+    const isPlain = !OPENER.test(title.charAt(0).toUpperCase() + title.slice(1)) && !PRONOUN.test(title);
+    const isShort = title.split(/\s+/).length <= MAX_TITLE_WORDS;
+    const line = text.slice(0, found.index + found[0].length).split('\n').length;
+    return isPlain && isShort ? [] : [`${file}:${line} "${title}"`];
+  });
+}
+
 const CONFLICT = /^(?:<{7} |(?:> ?){7})/;
 
 function conflictsOf(file: string): string[] {
@@ -66,8 +85,15 @@ const files = globSync('**/*.{md,ts,tsx,mjs}', { exclude: (name) => SKIPPED.has(
 const long = files.flatMap(longLinesOf);
 const unclear = files.filter((file) => !file.endsWith('.md')).flatMap(openersOf);
 const conflicts = files.flatMap(conflictsOf);
+const titles = files.filter((file) => file.endsWith('.test.ts')).flatMap(titlesOf);
 for (const line of long) console.error(`${line} has prose beyond column ${MAX_COLUMNS}`);
 for (const line of conflicts) console.error(`${line} has the mark of a merge conflict`);
 for (const line of unclear) console.error(`${line} has a comment that does not name its subject`);
-console.log(`${files.length} files, ${long.length} long lines of prose, ${unclear.length} comments without a subject`);
-process.exitCode = long.length + unclear.length + conflicts.length === 0 && files.length > 0 ? 0 : 1;
+for (const title of titles)
+  console.error(
+    `${title} is no plain title: name the subject, at most ${MAX_TITLE_WORDS} words, no pronoun for a thing`,
+  );
+console.log(
+  `${files.length} files, ${long.length} long lines of prose, ${unclear.length} comments and ${titles.length} titles without a subject`,
+);
+process.exitCode = long.length + unclear.length + conflicts.length + titles.length === 0 && files.length > 0 ? 0 : 1;

@@ -38,7 +38,7 @@ const waitingOf = async (id: string) =>
 
 const post = (endpoint: string, body = '{}') => fetch(endpoint, { method: 'POST', body });
 
-test('a request that would wait is refused with the limit, what was accepted stays, and others go on at once', async () => {
+test('a request that would wait is refused with the limit, accepted ones stay, and other accounts go on at once', async () => {
   const [paused, idle] = [await pausedWorkflow(), await hw.deploy(component('this.$emit(1);'))];
   await hw.limit({ maxQueuedInvocations: 3 });
   for (let i = 0; i < 3; i++) expect((await post(paused.endpoint)).status).toBe(200);
@@ -178,7 +178,7 @@ test('deliveries that would wait beyond the limit are not made, and are made aga
   await eventually(async () => (await deliveries()).length === before + webhooks);
 });
 
-test('a webhook that is down takes half of what may wait, and the others get their deliveries', async () => {
+test('a webhook that is down takes half of the queue, and the others get their deliveries', async () => {
   const [gone, there] = [await startReceiver(), await startReceiver()];
   await gone.stop();
   const source = await hw.deploy(component('this.$emit(event.body);'));

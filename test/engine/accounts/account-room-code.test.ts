@@ -104,7 +104,7 @@ test('code has so many bytes together, with its bundles and source maps, however
   expect((await stored()).bytes).toBeLessThanOrEqual(limit);
 });
 
-test('exactly at the limit what runs is changed, deployed again with the same code, stopped and deleted', async () => {
+test('exactly at the limit deployed code is changed, deployed again, stopped and deleted', async () => {
   const code = sourceCode(0, 'props: { n: { type: "integer", optional: true } },');
   const source = await idOf(deploy(code));
   await save(sourceCode(60_000));

@@ -64,7 +64,7 @@ test('the old limits hold until the new ones are read', async () => {
   expect(cache.known('o_1')?.runCpuMs).toBe(200);
 });
 
-test('a read that fails is told to who asked, and tried again by the next', async () => {
+test('each waiting caller gets the error of a failed read, and the next one reads again', async () => {
   const { reads, cache } = heldReads();
   const failing = cache.get('o_1');
   reads[0]?.fail(new Error('no database'));

@@ -84,7 +84,7 @@ beforeEach(() => {
 const restore = (from = file, options = {}) =>
   restoreBackup({ file: from, dataDir, encryptionKey, replaces: false, log: testLog, ...options });
 
-test('a backup under load has every event that was accepted before it, none twice, and goes on with what waited', async () => {
+test('a backup under load has every event accepted before it, none twice, and goes on with the waiting ones', async () => {
   expect(made).toMatchObject({ encryptionKeys: [expect.stringMatching(/^[0-9a-f]{12}$/)], bytes: expect.any(Number) });
   const { rows, applied } = await restore();
   expect(rows).toBeGreaterThan(accepted.length);

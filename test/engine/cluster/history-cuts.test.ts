@@ -65,7 +65,7 @@ async function timesOf(accountId: string): Promise<{ events: number[]; deliverie
   return { events: events.map(({ ms }) => ms), deliveries: deliveries.length };
 }
 
-test('the oldest of all emitters and webhooks go first, what is pending stays, and so does what others have', async () => {
+test('the oldest rows of all emitters and webhooks go first, and pending rows and rows of others stay', async () => {
   const [mine, other] = [await insertAccount(sql(), { maxHistoryBytes: MB }), await insertAccount(sql())];
   const emitters = [await insertSource(sql(), mine), await insertSource(sql(), mine)];
   const theirs = await insertSource(sql(), other);
@@ -126,7 +126,7 @@ test('traces of callers go with the history of their account, and at their own a
   expect((await historyOf(kept))?.bytes).toBe(1_000 + ROW);
 });
 
-test('history that is kept for ever is cut as well, and what was written before it was counted goes first', async () => {
+test('history that is kept for ever is cut as well, the rows from before counting first', async () => {
   const id = await insertAccount(sql(), { maxHistoryBytes: MB, eventRetentionDays: 0 });
   const emitter = await insertSource(sql(), id);
   nowMs -= 400 * DAY_MS;
@@ -187,7 +187,7 @@ test('counts that could not be stored are stored the next time, also beside thos
   expect(await historyOf(gone)).toBeUndefined();
 });
 
-test('a node that stops tells what it has counted', async () => {
+test('a node that stops stores its counts', async () => {
   const id = await insertAccount(sql());
   const defaults = { defaultBytes: 20 * MB, defaultDays: 30, onCut: () => undefined };
   const { add, stop } = startHistory({ sql: sql(), ...defaults, nowMs: () => nowMs, log: testLog });

@@ -70,7 +70,7 @@ test.each([
   expect((limitOf(found) as { used: number }).used).toBeGreaterThan(MAX);
 });
 
-test('bytes that are none of UTF-8 count as what they are made to', async () => {
+test('bytes that are not UTF-8 count as the characters that replace them', async () => {
   const found = await world({ 'main.mjs': { body: Buffer.alloc(MAX, 0xff) } });
   expect(limitOf(found)).toEqual({ ...codeLimit, used: 3 * MAX });
   expect(found.asked).toBe(0);

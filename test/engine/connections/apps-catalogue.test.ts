@@ -58,7 +58,7 @@ it('the catalogue is listed in the order of slugs, in pages, and searched by slu
   expect((await headwater.api('GET', '/apps', { after: 'no cursor' })).status).toBe(400);
 });
 
-it('an app is found by slug and by id, and says what it needs', async () => {
+it('an app is found by slug and by id, and names its fields', async () => {
   const { data: bySlug } = await headwater.api('GET', '/apps/zendesk');
   expect(bySlug).toMatchObject({
     id: expect.stringMatching(/^app_/),

@@ -88,7 +88,7 @@ it('a flow that began on one node ends on another', async () => {
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('is connected')]);
 });
 
-it('a run on a node takes up what was changed on another', async () => {
+it('a run on a node sees a change made on another', async () => {
   const code = (n: number) => `export default { name: 'Tells', version: '${n}', props: { http: '$.interface.http',
     stripe: { type: 'app', app: 'stripe' } }, run() { this.$emit({ length: this.stripe.$auth.api_key.length }); } };`;
   const api = clientOf(first());

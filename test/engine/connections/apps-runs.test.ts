@@ -117,7 +117,7 @@ it('a run whose account is deleted ends with AUTH_FAILED', async () => {
   });
 });
 
-it('tokens and keys are taken out of what a run logs, emits and throws', async () => {
+it('tokens and keys are removed from the logs, events and errors of a run', async () => {
   const id = await connect(headwater);
   const { credentials } = (await headwater.api('GET', `/accounts/${id}`, { include_credentials: 1 })).data;
   const source = await headwater.deploy(

@@ -56,7 +56,7 @@ function resolverOf() {
 const tokenOf = (outcome: AuthOutcome) =>
   outcome.ok ? outcome.account.credentials.oauth?.accessToken : outcome.message;
 
-test('a hundred who wait for a token look for it as one, and less and less often', async () => {
+test('a hundred waiting callers look for the token as one, at growing intervals', async () => {
   const id = await addLeased();
   const { counts, resolver } = resolverOf();
   const all = Array.from({ length: 100 }, () => resolver.resolve(accountId, id));
@@ -69,7 +69,7 @@ test('a hundred who wait for a token look for it as one, and less and less often
   expect(counts.reads).toBeLessThanOrEqual(8);
 });
 
-test('those who waited for one look go on a few at a time, also after one that failed', async () => {
+test('the callers of one look go on a few at a time, also after a failed one', async () => {
   const id = await addLeased();
   await renew(id, 'new');
   const { resolver } = resolverOf();
@@ -102,27 +102,24 @@ test('runs, which share one answer, go on before all of those', async () => {
   expect(order.indexOf('runs')).toBeLessThanOrEqual(3 * LIMITS.requestsAtOnce);
 });
 
-test.each(['forget', 'forgetAll'] as const)(
-  'who asks after %s is not answered what was read before it',
-  async (what) => {
-    const id = await addLeased();
-    const { counts, resolver } = resolverOf();
-    const before = resolver.resolve(accountId, id);
-    await expect.poll(() => counts.reads).toBeGreaterThan(0);
-    resolver[what](id);
-    const after = Array.from({ length: 20 }, () => resolver.resolve(accountId, id));
-    resolver[what](id);
-    const later = resolver.resolve(accountId, id);
-    await renew(id, 'new');
-    expect(tokenOf(await before)).toBe('new');
-    const reads = counts.reads;
-    expect((await Promise.all([...after, later])).map(tokenOf)).toEqual(Array.from({ length: 21 }, () => 'new'));
-    // One read for all later callers, begun after the previous one had ended.
-    expect(counts.reads).toBe(reads + 1);
-  },
-);
+test.each(['forget', 'forgetAll'] as const)('a caller after %s gets no answer from before it', async (what) => {
+  const id = await addLeased();
+  const { counts, resolver } = resolverOf();
+  const before = resolver.resolve(accountId, id);
+  await expect.poll(() => counts.reads).toBeGreaterThan(0);
+  resolver[what](id);
+  const after = Array.from({ length: 20 }, () => resolver.resolve(accountId, id));
+  resolver[what](id);
+  const later = resolver.resolve(accountId, id);
+  await renew(id, 'new');
+  expect(tokenOf(await before)).toBe('new');
+  const reads = counts.reads;
+  expect((await Promise.all([...after, later])).map(tokenOf)).toEqual(Array.from({ length: 21 }, () => 'new'));
+  // One read for all later callers, begun after the previous one had ended.
+  expect(counts.reads).toBe(reads + 1);
+});
 
-test('an answer is for those who asked for the same', async () => {
+test('callers of different tokens do not share an answer', async () => {
   const id = await addLeased();
   await renew(id, 'theirs');
   const { resolver } = resolverOf();
@@ -132,7 +129,7 @@ test('an answer is for those who asked for the same', async () => {
   expect(theirs).toEqual({ ok: false, message: expect.stringContaining('There is no connected account') });
 });
 
-test('a look that fails is told to all who asked, and the next one begins anew', async () => {
+test('the callers of a failed look all get its error, and the next one begins anew', async () => {
   const id = await addLeased();
   await renew(id, 'new');
   const { counts, resolver } = resolverOf();

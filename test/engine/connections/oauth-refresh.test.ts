@@ -104,7 +104,7 @@ it('a refresh that took longer than its lease does not end the lease of the next
   expect(await leaseRefresh(sql, accountId, id, { version, seconds: 60 })).toBeDefined();
 });
 
-it('a token that has ended before it arrives is renewed once for each who asks, not again and again', async () => {
+it('a token that has ended before it arrives is renewed once for each caller, not again and again', async () => {
   const id = await connect(headwater);
   await makeDue(headwater.sql, id, { expired: true });
   provider.fails = { path: '/token', status: 200, body: '{"access_token":"short-lived","expires_in":0.000001}' };
@@ -143,7 +143,7 @@ it('a limit that a provider goes over is named where its token is asked for', as
   expect(refreshes()).toHaveLength(asked);
 });
 
-it('many who need a token at once cause one refresh, rotated refresh tokens stay in order', async () => {
+it('many callers at once cause one refresh, and rotated refresh tokens stay in order', async () => {
   const id = await connect(headwater);
   for (let round = 1; round <= 3; round++) {
     await makeDue(headwater.sql, id, { expired: true });
@@ -230,7 +230,7 @@ it('a check asks the provider, with a new token where the old one is refused', a
   expect((await check()).data).toMatchObject({ dead: true, error: expect.stringContaining('invalid_grant') });
 });
 
-it('deleting ends the tokens at the provider, and says what became of them', async () => {
+it('deleting ends the tokens at the provider, and reports their state', async () => {
   const id = await connect(headwater);
   const { oauth_access_token: token } = await tokensOf(id);
   const deleted = await headwater.api('DELETE', `/connected_accounts/${id}`);

@@ -35,7 +35,7 @@ async function call(source: DeployedSource, calls: unknown[][], more: object = {
   return ((await response.json()) as { results: unknown[] }).results;
 }
 
-test('props: data_store: what one source writes another one reads at once, and the API too', async () => {
+test('props: data_store: a value that one source writes is read by another and the API at once', async () => {
   const store = await makeStore();
   const writer = await hw.deploy(CALLER, { store });
   const reader = await hw.deploy(CALLER, { store: { id: store } });

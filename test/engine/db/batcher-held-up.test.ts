@@ -36,7 +36,7 @@ function heldUpBatcher(order: string[], isItemsFault?: (error: unknown) => boole
   });
 }
 
-test('a light commit that is held up is made of each tenant apart, and whose is held up again goes with what is heavy', async () => {
+test('a light commit that waits for a lock is split by tenant, and a tenant that waits again goes with the heavy ones', async () => {
   const order: string[] = [];
   let late: Promise<undefined> | undefined;
   // It comes while the others of its tenant are held up, and stays behind them.

@@ -31,7 +31,7 @@ test('a share goes round the tenants and keeps the order of each', () => {
   expect(take(shares, 5)).toEqual([]);
 });
 
-test('a share ends before it is too heavy; what is light goes along, and the heaviest goes alone in its turn', () => {
+test('a share ends before it is too heavy: light items go along, and the heaviest goes alone in its turn', () => {
   const shares = createShares<Item>(rules);
   for (const item of [...items('a', 3, 8), ...items('b', 3)]) shares.push(item);
   expect(named(take(shares, 9))).toBe('a0 b0 b1');

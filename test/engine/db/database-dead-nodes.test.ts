@@ -90,7 +90,7 @@ test('the rows of a dead node are free again and their lanes are queued, and a l
   expect(await heartbeatNode(sql, 'node_live')).toBe(true);
 });
 
-test('neither the death of a node nor its clean stop counts as a crash of what it held', async () => {
+test('neither the death of a node nor its clean stop counts as a crash of its invocations', async () => {
   await addNode('node_dead', DEAD_AFTER_MS + 1_000);
   await addNode('node_clean');
   const crashed = await addInvocation('dc_a', 'node_dead');
@@ -236,7 +236,7 @@ test('a node that stood still is not certain of its leases before the database h
   }
 });
 
-test('lanes that waited in the memory of a dead node are queued anew by who takes over', async () => {
+test('lanes in the memory of a dead node are queued anew by the node that takes over', async () => {
   const accountId = await insertAccount(sql);
   const sourceId = await insertSource(sql, accountId);
   await sql`

@@ -62,7 +62,7 @@ const writeMark = (url: string) =>
 const readMark = (url: string) =>
   query(url, async (sql) => (await sql<{ text: string }[]>`select text from mark`).map((row) => row.text));
 
-test('a second start on the same data is quicker than the first, and finds what was written', async () => {
+test('a second start on the same data is quicker than the first, and finds the written rows', async () => {
   const beforeFirst = performance.now();
   const first = await start();
   const firstMs = performance.now() - beforeFirst;

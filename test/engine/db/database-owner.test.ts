@@ -143,7 +143,7 @@ describe.runIf(canBeOthers)('root beside a node of another user', () => {
     expect(await readdir(dataDir)).toEqual([]);
   });
 
-  test('is told of, where another user meets what is root’s', async () => {
+  test('is reported when another user meets files of root', async () => {
     await startAndStop();
     for (const mode of [0o755, 0o700]) {
       await chmod(dataDir, mode);

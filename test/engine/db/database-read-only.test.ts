@@ -19,7 +19,7 @@ async function setReadOnly(value: 'on' | 'off'): Promise<void> {
     select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
 }
 
-test('while the database is read-only nothing is accepted, and what was accepted before is not lost', async () => {
+test('while the database is read-only requests are refused, and accepted ones are not lost', async () => {
   const code = `export default { name: 'Bin', version: '1', props: { http: '$.interface.http' }, async run(event) {
     await new Promise((resolve) => setTimeout(resolve, 500));
     this.$emit(event.body);

@@ -31,7 +31,7 @@ async function isUsable(): Promise<boolean> {
   return row?.one === 1;
 }
 
-test('the server ends what a node that vanished has left open, and what it held locked is free', async () => {
+test('the server ends the sessions of a vanished node, and its locks are free', async () => {
   const [row] = await cutOff.sql`show idle_in_transaction_session_timeout`;
   const pool = createJobPool({ databaseUrl: database.url, maxConnections: 1, log: testLog });
   const { rows } = await pool.query('show idle_in_transaction_session_timeout');
@@ -94,7 +94,7 @@ test('a commit of runs that loses its connection rejects, and the next one goes 
 });
 
 // The database itself answers: as behind a firewall that has forgotten them.
-test('connections that fall silent are given up; what may be done twice has others, what may not rejects', async () => {
+test('silent connections are given up: repeatable statements use others, and others reject', async () => {
   const { sql } = cutOff;
   expect(await Promise.all([isUsable(), isUsable()])).toEqual([true, true]);
   proxy.silence();

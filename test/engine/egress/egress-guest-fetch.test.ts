@@ -146,7 +146,7 @@ test('a name that finds no room among those that wait for the system is no unkno
     expect(outcome).toMatchObject({ limit, message: expect.stringMatching(/^nowhere-\d+ was not looked up/) });
 });
 
-test('redirect modes other than follow do what they say', async () => {
+test('redirect modes other than follow work as named', async () => {
   const url = await serve((_, response) => response.writeHead(302, { location: '/next' }).end('here'));
   const manual = await fetcher()(url, { redirect: 'manual' });
   expect(manual).toMatchObject({ ok: true, status: 302, redirected: false });

@@ -93,7 +93,7 @@ test('the proxy itself is not reached by tenants, on any address of this machine
   expect(proxy.others).toEqual([]);
 });
 
-test('a proxy that refuses, and one that is gone, are told of without where they are and who we are', async () => {
+test('the error of a proxy that refuses or is gone names neither its address nor its credentials', async () => {
   const refusing = await started(startTunnelProxy({ status: 407 }));
   const refused = await fetcher(urlOf(refusing, 'gate:secret@'))('http://receiver.test/');
   expect(refused).toEqual({
@@ -122,7 +122,7 @@ test('a second address is tried where the proxy cannot reach the first', async (
   expect(await fetcher(urlOf(proxy), { resolver: both })(`http://receiver.test:${port}/`)).toMatchObject({ ok: true });
 });
 
-test('the setting is checked at the start, and what is wrong is said without repeating it', () => {
+test('the setting is checked at the start, and its error does not repeat it', () => {
   const read = (text: string) => readConfig({ HEADWATER_EGRESS_PROXY: text }, []);
   expect(read('http://gate:secret@proxy.test:3128')).toMatchObject({
     ok: true,

@@ -78,7 +78,7 @@ test('a connection is used again by its tenant and by no other', async () => {
   expect(server.connections()).toBe(2);
 });
 
-test('a request that never gets its turn is refused with the limit, its value and what was asked for', async () => {
+test('a request that never gets its turn is refused with the limit, its value and the used amount', async () => {
   const server = await startServer();
   const fetcherOf = fetchers();
   const holds = fetcherOf('o_1', { maxConnections: 1, fetchTimeoutMs: 1_000 });

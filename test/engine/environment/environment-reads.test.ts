@@ -72,7 +72,7 @@ test('steps that need the same variables at the same time share one read', async
   expect(opened).toEqual(['value of a', 'value of b']);
 });
 
-test('a step that begins after a change does not share what was read before', async () => {
+test('a step that begins after a change does not share an earlier read', async () => {
   const name = await put('CHANGED', 'value');
   const { environment, opened } = counted();
   const before = environment.open(world.accountId, [name]);

@@ -100,7 +100,7 @@ test('known traffic is counted exactly for the account, each source and the webh
   await receiver.stop();
 }, 120_000);
 
-test('ends of executions and what workflows emit are counted', async () => {
+test('ends and events of workflows are counted', async () => {
   const make = (run: string) =>
     makeWorkflow(hw, { triggers: [{ type: 'http' }], steps: [{ namespace: 'one', component_code: action(run) }] });
   const workflow = await make('$.send.emit({ ok: 1 });');
@@ -117,7 +117,7 @@ test('ends of executions and what workflows emit are counted', async () => {
   expect(await totals(hw.api, { emitter_id: failing.id })).toMatchObject({ received: 1, emitted: 0, runs_failed: 1 });
 }, 120_000);
 
-test('a range is answered in whole buckets, and what cannot be answered is refused with what is wrong', async () => {
+test('a range is answered in whole buckets, and a wrong one is refused with the mistake', async () => {
   const now = Date.now();
   const read = (parameters: Record<string, unknown>) => hw.api('GET', '/stats', parameters);
   const hour = (await read({})).data;

@@ -56,7 +56,7 @@ test('event_summaries has all channels but the built-in ones, or one channel by 
   expect(await shown({ event_name: '$errors', expand: 'event' })).toEqual(['error']);
 });
 
-test('$errors/event_summaries has what runs failed with, and the event that started them', async () => {
+test('$errors/event_summaries has the errors of runs, with the events that started them', async () => {
   const source = await hw.deploy(TALKER);
   await send(source, { n: 1 });
   await send(source, { n: 2, fail: true });

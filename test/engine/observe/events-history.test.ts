@@ -74,7 +74,7 @@ test('the whole history is there in pages, newest first, each event once', async
   expect(seen).toEqual(down(250, 1));
 });
 
-test('before answers what came right after an event, so that a reader can go on from the last id it has seen', async () => {
+test('before returns the events right after an event, so that a reader goes on from its last id', async () => {
   const all = (await page({ limit: 100 })).data;
   const seen = all[50];
   expect(numbers(await page({ before: seen?.id, limit: 3 }))).toEqual([203, 202, 201]);

@@ -160,7 +160,7 @@ test('every source has its turn, however many there are', async () => {
   expect((await database.db.sql`select from events`).length).toBe(0);
 });
 
-test('notes of what was missed are kept as long as events', async () => {
+test('notes of missed events are kept as long as events', async () => {
   const forEver = await account({ eventRetentionDays: 0 });
   const [one, short, long] = [
     await source(),

@@ -75,7 +75,7 @@ test.each<[query: () => Record<string, unknown>, found: number[]]>([
   [() => ({ text: 'refund', event_name: '$errors' }), [3]],
   [() => ({ since: FIRST_MS + 1_000, until: new Date(FIRST_MS + 4_000).toISOString() }), [2, 1]],
   [() => ({ until: '2025-12-31' }), []],
-])('a search for %s finds what it says, newest first, of all sources of the account', async (query, found) => {
+])('a search for %s finds it, newest first, in all sources of the account', async (query, found) => {
   const { status, data, text } = await server.api('GET', '/events', { ...query(), limit: 100 });
   expect([status, secondsOf(data)]).toEqual([200, found]);
   expect(JSON.parse(text).page_info).not.toHaveProperty('scanned_until');

@@ -166,7 +166,7 @@ test('lines of a run that is ended are kept, and its error comes last', async ()
   await hw.limit({ runCpuMs: null });
 });
 
-test('a secret is taken out of what is shown while the run goes on', async () => {
+test('a secret is removed from live lines', async () => {
   const secret = 'token-token-token';
   const props = `props: { http: '$.interface.http', token: { type: 'string', secret: true } }`;
   const code = sourceOf(`console.log('it is ' + this.token); ${wait()}`).replace(

@@ -8,7 +8,7 @@ import { API_KEY, deploy, post, startServer } from '../../support/server.ts';
 const CODE = `export default { name: 'Hello', version: '1', props: { http: '$.interface.http' },
   run({ body }) { this.$emit(body); } };`;
 
-test('a stream hears what any node commits, ends at once when its node stops, and goes on at another', async () => {
+test('a stream has the events of each node, ends when its node stops, and goes on at another', async () => {
   const database = await createTestDatabase();
   const [one, two] = [
     await startServer({ databaseUrl: database.url }),

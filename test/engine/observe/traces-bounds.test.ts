@@ -47,7 +47,7 @@ function partsOf(count: number, listeners: number): TraceParts {
   };
 }
 
-test('listeners that were not meant make room for what happened, of all events', async () => {
+test('listeners that did not match make room for results, over all events', async () => {
   const parts = partsOf(500, 1_000);
   const deliveries = parts.events.map(({ seq }) => ({
     id: `dlv_${seq}`,

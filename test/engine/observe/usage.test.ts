@@ -99,7 +99,7 @@ test('counts of a minute before midnight are of the day before, and each is adde
   );
 });
 
-test('a range is whole days, and what cannot be answered is refused with what is wrong', async () => {
+test('a range is whole days, and a wrong one is refused with the mistake', async () => {
   expect((await used(hw.api)).days).toHaveLength(30);
   const now = Date.now();
   for (const [parameters, path] of [

@@ -86,7 +86,7 @@ test('limits hold and no delivery is lost or invented in any order of starts and
   );
 });
 
-test('a tenant that gives way begins two attempts in each turn, others more, and who is alone as many as it may', async () => {
+test('a heavy tenant begins two attempts in each turn, light ones more, and a single one as many as it may', async () => {
   const big = Array.from({ length: 6 }, (_, i) => delivery('big', 'wh_1', String(i)));
   const alone = recordingSender();
   alone.sender.push(big);
@@ -141,7 +141,7 @@ test('a single tenant sends large deliveries at once', () => {
   expect(started).toHaveLength(5);
 });
 
-test('a tenant begins as many a second as its share, and what it has saved up for ten seconds at once', () => {
+test('a tenant begins attempts at its rate, and saves up ten seconds of it', () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance'] });
   try {
     const { sender, started } = recordingSender(createActiveTenants(), () => ({ maxAtOnce: 100, perSecond: 2 }));
@@ -221,7 +221,7 @@ function recordingSender(
   return { sender, started };
 }
 
-test('timeouts narrow a webhook to one attempt at a time and shed what it held; answers widen it again', () => {
+test('timeouts narrow a webhook to one attempt at a time and release its held ones, and answers widen it again', () => {
   const lanes = createLanes(
     { maxPerLane: 8, maxPerTenant: () => 100, maxHeldPerLane: 100, maxPerTurn: () => 1_000 },
     webhookOf,

@@ -29,7 +29,7 @@ function laneModel() {
 const nameOf = ({ tenant, hook }: { tenant: number; hook: number }) => `wh_${tenant}_${hook}`;
 const idsOf = (items: readonly DueDelivery[]) => items.map(({ id }) => id).join();
 
-test('a lane that is cleared answers what waited, in its order, and takes nothing from any other', () => {
+test('a lane that is cleared returns its waiting items in order, and takes nothing from any other', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
       const lanes = createLanes<DueDelivery>(limits, ({ webhookId }) => webhookId);

@@ -222,7 +222,7 @@ test('a delivery whose event was deleted is cancelled with a note when its turn 
   expect(row?.attempts[0]?.error).toMatch(/event was deleted/);
 });
 
-test('with its events deleted, what is due of them is cancelled, held by a node or not, and nothing else is', async () => {
+test('with its events deleted, only their due deliveries are cancelled, held by a node or not', async () => {
   const { sql } = world.database.db;
   const webhook = await world.webhook(who, { url: receiver.url });
   const [first, held, later] = await world.emit(webhook, who, 3, null);

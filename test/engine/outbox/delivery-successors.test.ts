@@ -83,7 +83,7 @@ test('a webhook that was stopped meanwhile leases nothing', async () => {
 test.each<[why: string, leasedBy: string | null]>([
   ['waits', null],
   ['is in flight on a node that dies', NODE],
-])('a discard of one that %s lets go what came since behind it', async (_, leasedBy) => {
+])('a discard of a delivery that %s releases the later ones behind it', async (_, leasedBy) => {
   const { sql } = world.database.db;
   const { webhook, ids, row } = await inOrder();
   await sql`update deliveries set leased_by = ${leasedBy} where id = any(${ids.slice(0, 2)}::text[])`;
@@ -98,7 +98,7 @@ test.each<[why: string, leasedBy: string | null]>([
 test.each<[why: string, leasedBy: string | null]>([
   ['waits', null],
   ['is in flight', NODE],
-])('where an event is deleted whose delivery %s, a crash leaves nothing parked behind it', async (_, leasedBy) => {
+])('when the event of a delivery that %s is deleted, a crash leaves nothing parked behind it', async (_, leasedBy) => {
   const { sql } = world.database.db;
   const { webhook, due, ids, row } = await inOrder();
   await sql`update deliveries set leased_by = ${leasedBy} where id = any(${ids.slice(0, 2)}::text[])`;

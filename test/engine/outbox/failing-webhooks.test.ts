@@ -154,7 +154,7 @@ test('under any failures no delivery is lost, and a tenant that may fail again b
   );
 });
 
-test('dead webhooks of an account are attempted at a pace beside others, its live ones at once, and who is back gets all', async () => {
+test('dead webhooks of an account are attempted at a pace, live ones at once, and a recovered one gets all', async () => {
   const receiver = await startReceiver();
   const port = await freePort();
   const who = await world.account();

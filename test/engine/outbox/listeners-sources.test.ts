@@ -46,7 +46,7 @@ async function heard(sourceId: string): Promise<unknown[]> {
 const errorsOf = async (id: string) =>
   (await hw.api('GET', `/sources/${id}/$errors/event_summaries`, { limit: 100, expand: 'event' })).data;
 
-test('a source that listens to another is run for each of its events, with what was emitted as its event', async () => {
+test('a source that listens to another is run for each of its events, with the emitted data as its event', async () => {
   const [emitter, echo] = [await hw.deploy(EMITTER), await hw.deploy(ECHO)];
   await subscribe(emitter.id, echo.id);
   await post(emitter, [{ n: 1 }, { n: 2, text: 'é\u0000' }, 3]);

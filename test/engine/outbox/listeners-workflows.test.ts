@@ -57,7 +57,7 @@ it('a workflow that listens to a source is run for each of its events on that ch
   expect(execution?.context).toMatchObject({ emitter_id: emitter.id, workflow_id: id });
 });
 
-it('sources, workflows and webhooks hear what a workflow emits', async () => {
+it('sources, workflows and webhooks get the events of a workflow', async () => {
   const [id, source, other] = [await flow(RELAY), await hw.deploy(ECHO), await flow('return 1;')];
   const { data: webhook } = await hw.api('POST', '/webhooks', { url: `${receiver.url}/hook` });
   for (const listener of [source.id, other, webhook.id]) await subscribe(id, listener);

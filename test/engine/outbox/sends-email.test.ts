@@ -66,7 +66,7 @@ test('a mail server that is not there, or does not accept the login, is nothing 
   expect(JSON.stringify([wrong, gone])).not.toMatch(/password|127\.0\.0\.1/);
 });
 
-test('without a mail server it has failed, and says what its operator has to set', async () => {
+test('without a mail server it has failed, and names the setting for the operator', async () => {
   const who = await world.account({ email: 'ada@example.com' });
   const [id = ''] = await world.send(who, 'email', [hello]);
   const { runner } = await world.node();
@@ -75,7 +75,7 @@ test('without a mail server it has failed, and says what its operator has to set
   expect(row.attempts[0]?.error).toMatch(/HEADWATER_SMTP_URL and HEADWATER_MAIL_FROM/);
 });
 
-test('without an address of the account it has failed, and says who sets one', async () => {
+test('without an address of the account it has failed, and names the setting for it', async () => {
   const who = await world.account();
   const [id = ''] = await world.send(who, 'email', [hello]);
   const { runner } = await world.node({ mail: mailOf() });

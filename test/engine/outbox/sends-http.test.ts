@@ -69,7 +69,7 @@ test('bytes go out unchanged, without a content type unless one was given', asyn
   expect(forged).toMatchObject({ ok: false, message: expect.stringContaining('base64') });
 });
 
-test('bytes are stored sealed, and what is shown says how many they are', async () => {
+test('bytes are stored sealed, and the API shows their number', async () => {
   const sealer = { seal: (_: string, text: string) => `sealed ${text}` };
   const given = JSON.stringify({ url: 'http://a.example', data_base64: Buffer.from('a secret').toString('base64') });
   expect(await contentOf(sealer, 'o_a', undefined, given)).toEqual({

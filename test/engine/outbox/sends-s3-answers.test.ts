@@ -105,7 +105,7 @@ test.each([
   ['NUL', '&#0;'],
   ['half of a surrogate pair', '&#xD800;'],
   ['a pair where the text is cut', `${'a'.repeat(294)}\u{1F600}`],
-])('an answer with %s is recorded with what can be stored of it', async (_, message) => {
+])('the readable part of an answer with %s is recorded', async (_, message) => {
   receiver.answer = { status: 400, body: errorXml(message) };
   const id = await sendLine();
   await node.runner.runLane(who);

@@ -144,7 +144,7 @@ test('an object holds at most 5 000 lines; more go into the next', async () => {
   expect(counts.toSorted((a, b) => a - b)).toEqual([3, 5_000]);
 });
 
-test('without settings it has failed, and says what to set', async () => {
+test('without settings it has failed, and names them', async () => {
   const [id = ''] = await world.send(who, 's3', lines(1), before());
   await node.runner.runLane(who);
   const row = await world.ended(id);
@@ -177,7 +177,7 @@ test('a line that has failed is sent again with the next object', async () => {
   expect(await world.ended(id)).toMatchObject({ status: 'delivered' });
 });
 
-test('the secret is sealed, never shown, and what else is wrong with settings is told', async () => {
+test('the secret is sealed and never shown, and other mistakes in settings are named', async () => {
   const shown = await node.sends.setS3(who, { ...settings(), secretAccessKey: 'a-very-secret-key' });
   expect(shown).toEqual({
     endpoint: server.url,

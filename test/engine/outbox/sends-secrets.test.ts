@@ -46,7 +46,7 @@ test('a secret arrives as it is, and is readable nowhere in the database, before
   expect(await wholeTable()).not.toContain(TOKEN);
 });
 
-test('a receiver that repeats what it was sent brings no secret into the attempts', async () => {
+test('a receiver that repeats a request brings no secret into the attempts', async () => {
   receiver.answer = ({ headers, body }) => ({ status: 400, body: `${headers.authorization} ${body}` });
   const [id = ''] = await world.send(who, 'http', [request()], { secrets });
   const { runner } = await world.node();
@@ -100,7 +100,7 @@ test.each([
   ['in a header name that is one', { headers: { [TOKEN]: 'a\n\u0001' } }, 'The value of a header holds characters'],
   ['in a header name that is none', { headers: { [`Bearer ${TOKEN}`]: 'x' } }, 'A header has a name that is none'],
   ['as the name of a header that is an object', { headers: { [TOKEN]: { a: 1 } } }, 'A header must be a string'],
-])('a secret %s is not told where that is what is wrong', async (_, wrong, error) => {
+])('a secret %s is not in the error about it', async (_, wrong, error) => {
   const [id = ''] = await world.send(who, 'http', [{ url: receiver.url, ...wrong }], { secrets });
   const { runner } = await world.node();
   await runner.runLane(who);
@@ -123,7 +123,7 @@ test.each([
   expect(await wholeTable()).not.toMatch(/sk.live.0123456789/);
 });
 
-test('why a receiver did not answer is told all the same: a limit, and what its connection did', async () => {
+test('the cause of a failed connection is named all the same: a limit, or the error', async () => {
   receiver.script({ hangUp: true }, { body: 'x'.repeat(3_000) });
   const { runner } = await world.node({ limits: { maxFetchResponseBytes: 2_500 } });
   const errors = [];

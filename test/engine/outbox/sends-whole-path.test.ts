@@ -45,7 +45,7 @@ async function untilSent(server: TestServer, executionId: string, count: number)
   );
 }
 
-test('a workflow sends a request and an e-mail, and what it has for S3 waits for its minute', async () => {
+test('a workflow sends a request and an e-mail, and its S3 lines wait for their minute', async () => {
   const env = { HEADWATER_SMTP_URL: mails.url, HEADWATER_MAIL_FROM: 'Headwater <a@headwater.example>' };
   const server = await start(env);
   const me = await server.api('GET', '/users/me');

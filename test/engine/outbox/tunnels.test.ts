@@ -99,7 +99,7 @@ describe('a delivery through a tunnel', () => {
     expect(delivery.attempts[0].error).toContain('Nobody listens');
   });
 
-  test('is one of two who listen', async () => {
+  test('goes to one of two listeners', async () => {
     const { id } = await makeTunnel();
     const [one, other] = [await listenTo(id), await listenTo(id)];
     for (let n = 0; n < 6; n++) await publish({ data: n });

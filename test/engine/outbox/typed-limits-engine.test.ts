@@ -41,7 +41,7 @@ const REFUSED: [name: Name, check: () => void][] = [
   ['maxPageSize', () => checkPageSize(LIMITS.maxPageSize + 1)],
 ];
 
-test.each(REFUSED)('the engine refuses what goes over %s with the limit', (name, check) => {
+test.each(REFUSED)('the engine refuses a value over %s with the limit', (name, check) => {
   const value = LIMITS[name];
   expect(check).toThrow(expect.objectContaining({ limit: { name, value, used: value + 1 } }));
 });

@@ -173,7 +173,7 @@ describe('schedule and timeout', () => {
 });
 
 describe('retry now', () => {
-  test('makes due what waits for its next attempt: those named, or all', async () => {
+  test('makes waiting deliveries due: those named, or all', async () => {
     receiver.answer = { status: 503 };
     const webhook = await webhookWith({ retry_schedule_seconds: [3_600, 3_600] });
     const source = await sourceFor(webhook.id);
@@ -201,7 +201,7 @@ describe('retry now', () => {
     expect((await hw.api('POST', `/webhooks/${webhook.id}/retry`)).data).toEqual({ count: 0 });
   });
 
-  test('takes what is due and waits for its turn, before the rest', async () => {
+  test('takes due deliveries that wait for their turn, before the rest', async () => {
     receiver.answer = { status: 503 };
     const webhook = await webhookWith({ retry_schedule_seconds: [3_600] });
     const source = await sourceFor(webhook.id);
@@ -233,7 +233,7 @@ describe('retry now', () => {
 });
 
 describe('a test', () => {
-  test('sends a sample, what is given, or a stored event, and stores nothing', async () => {
+  test('sends a sample, given data, or a stored event, and stores nothing', async () => {
     const webhook = await webhookWith();
     const sample = (await hw.api('POST', `/webhooks/${webhook.id}/test`)).data;
     expect(sample).toMatchObject({ delivered: true, attempt: { status_code: 200, error: null } });
@@ -254,7 +254,7 @@ describe('a test', () => {
     expect(await deliveriesOf(webhook.id)).toEqual([]);
   });
 
-  test('says what came of it where the receiver refuses, or cannot be reached', async () => {
+  test('shows the outcome if the receiver refuses, or cannot be reached', async () => {
     receiver.answer = { status: 410, body: 'gone' };
     const webhook = await webhookWith();
     expect((await hw.api('POST', `/webhooks/${webhook.id}/test`)).data).toMatchObject({
@@ -267,7 +267,7 @@ describe('a test', () => {
     expect(data.attempt.error).not.toBe('');
   });
 
-  test('finds no event of another account, and refuses what contradicts itself', async () => {
+  test('finds no event of another account, and refuses contradictions', async () => {
     const { id } = await webhookWith();
     expect((await hw.api('POST', `/webhooks/${id}/test`, { event_id: '1606511826306-0' })).status).toBe(404);
     expect((await hw.api('POST', `/webhooks/${id}/test`, { event_id: 'nonsense' })).status).toBe(404);

@@ -120,7 +120,7 @@ describe('an attempt', () => {
     expect(await hw.sql`select at_ms from delivery_responses where delivery_id = ${again.id}`).toHaveLength(2);
   });
 
-  test('says what it was made by: event, schedule, owner or test', async () => {
+  test('names its cause: event, schedule, owner or test', async () => {
     receiver.script({ status: 500 }, { status: 500 }, { status: 200 }, { status: 200 });
     const webhook = await subscribed({ retry_schedule_seconds: [0, 3_600] });
     await webhook.emit({ n: 1 });

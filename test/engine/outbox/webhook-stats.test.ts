@@ -15,7 +15,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-test('the stats of a webhook tell success, latency, classes and what waits', async () => {
+test('the stats of a webhook show success, latency, error classes and waiting deliveries', async () => {
   receiver.script({ status: 200 }, { status: 204 }, { status: 500 }, { status: 200 });
   const { id } = (await hw.api('POST', '/webhooks', { url: receiver.url, retry_schedule_seconds: [0, 3_600] })).data;
   expect((await hw.api('GET', `/webhooks/${id}/stats`)).data).toMatchObject({

@@ -62,7 +62,7 @@ const test1 = async ({ id }: { id: string }, event: unknown) =>
   (await hw.api('POST', `/webhooks/${id}/test`, { event })).data;
 
 describe('a transform', () => {
-  test('changes body, headers, method and path, and the signature is that of what is sent', async () => {
+  test('changes body, headers, method and path, and the signature covers the sent body', async () => {
     const webhook = await subscribe(
       `return { body: { total: request.body.total, of: request.event.emitter_id }, method: 'PUT',
         path: request.path + '&b=2', headers: { 'X-Total': request.body.total, 'x-own': null, 'content-type': 'text/x' } };`,
@@ -270,7 +270,7 @@ describe('a preview', () => {
     expect([receiver.requests.length, (await deliveriesOf(webhook)).length]).toEqual([3, 3]);
   });
 
-  test('answers what is wrong', async () => {
+  test('answers with the mistakes', async () => {
     const { id } = (await hw.api('POST', '/webhooks', { url: receiver.url })).data;
     const preview = (parameters: Record<string, unknown>, as = hw.api) =>
       as('POST', `/webhooks/${id}/transform/preview`, parameters);
@@ -304,7 +304,7 @@ test('a transform has no props, is no source, and is not deleted while a webhook
   expect((await hw.api('DELETE', `/components/${id}`)).status).toBe(204);
 });
 
-test('a key for webhooks alone does not choose what code runs', async () => {
+test('a key for webhooks alone cannot choose code', async () => {
   const id = await save(transformOf('return request;'));
   const webhook = (await hw.api('POST', '/webhooks', { url: receiver.url, transform_id: id })).data;
   const { api_key: key } = (await hw.api('POST', '/api_keys', { name: 'portal', scopes: ['webhooks'] })).data;

@@ -70,7 +70,7 @@ const idsOf = (due: readonly DueDelivery[]) =>
 test.each([
   ['stopped', 'pending', ({ webhooks, webhook }: Node) => webhooks.update(who, webhook.id, { active: false })],
   ['deleted', 'cancelled', ({ webhooks, webhook }: Node) => webhooks.delete(who, webhook.id)],
-])('nothing of what a node holds begins once the answer says that the webhook is %s', async (_, left, end) => {
+])('no held delivery begins once the answer says that the webhook is %s', async (_, left, end) => {
   const node = await slowNode(4);
   const { deliverer, webhook, due } = node;
   expect(deliverer.stats().held).toBeGreaterThan(HELD / 2);
@@ -104,7 +104,7 @@ test('with another URL the rest goes there at once, each once and in its order, 
   expect((await world.rows(webhook.id)).every(({ attempt_count }) => attempt_count === 1)).toBe(true);
 });
 
-test('another format holds for what a node holds, another name leaves it where it is', async () => {
+test('another format holds for held deliveries, and another name leaves them alone', async () => {
   const node = await slowNode(1, 60);
   const { deliverer, webhooks, webhook } = node;
   const jobs = () => world.jobKeys();

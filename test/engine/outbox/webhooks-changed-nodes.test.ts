@@ -93,13 +93,13 @@ async function arrived(id: string): Promise<number[]> {
   return bodies.toSorted((a, b) => a - b);
 }
 
-test('a URL that is set through one node holds for what another has in memory, and each event arrives once', async () => {
+test("a URL set through one node holds for deliveries in another's memory, and each event arrives once", async () => {
   const { id } = await heldByOther();
   await change(id, `url=${encodeURIComponent(elsewhere.url)}`);
   expect(await arrived(id)).toEqual(Array.from({ length: HELD }, (_, n) => n));
 });
 
-test('a node that may have missed a change while it did not listen reads anew what it holds', async () => {
+test('a node that may have missed a change while it did not listen reads its held deliveries anew', async () => {
   const { id } = await heldByOther();
   const { sql } = database.db;
   await sql`update webhooks set url = ${elsewhere.url} where id = ${id}`;

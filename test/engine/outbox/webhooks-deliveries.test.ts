@@ -125,7 +125,7 @@ test.each<[path: string, query: Record<string, unknown>, says: RegExp]>([
   ['deliveries', { emit_id: 'x' }, /emit_id must be an emit_id/],
   ['deliveries', { after: 'nonsense' }, /after is not a cursor/],
   ['runs', { status: 'lost' }, /status .*abandoned/],
-])('GET of %s with %j answers 400 and says what it knows', async (path, query, says) => {
+])('GET of %s with %j answers 400 and names the known ones', async (path, query, says) => {
   const id = await makeWebhook();
   for (const list of path === 'runs' ? ['/runs'] : ['/deliveries', `/webhooks/${id}/deliveries`]) {
     const { status, text } = await server.api('GET', list, query);

@@ -51,7 +51,7 @@ const failedFor = (id: string, hours: number, { over = hours, lastAgo = 0 } = {}
       failures_from = now() - make_interval(hours => ${over}), failed_at = now() - make_interval(hours => ${lastAgo})
     where id = ${id}`;
 
-test('a webhook that fails for days is disabled and holds; started again, it sends what it held', async () => {
+test('a webhook that fails for days is disabled and holds, and sends its held deliveries when it is started again', async () => {
   receiver.answer = { status: 500 };
   const webhook = await listening({ retry_schedule_seconds: [0] });
   await webhook.emit({ n: 1 });

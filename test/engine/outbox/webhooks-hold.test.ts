@@ -53,7 +53,7 @@ const allAre = (id: string, status: string) =>
 const numbers = () => receiver.requests.map(({ body }) => JSON.parse(body).n as number);
 
 // Runs first: the count of held deliveries is only updated every five seconds.
-test('beyond what the account may have on hold nothing is lost in silence: the trace says so', async () => {
+test('beyond the held deliveries of an account nothing is lost in silence: the trace says so', async () => {
   const webhook = await listening();
   const other = await listening();
   await webhook.put({ active: false });
@@ -120,7 +120,7 @@ test('held deliveries drain at the requested rate, while new events are sent at 
   expect(tookMs).toBeGreaterThan(3_500);
 });
 
-test('a drain that is stopped again holds what is left', async () => {
+test('a drain that is stopped again holds the rest', async () => {
   const webhook = await listening();
   await webhook.put({ active: false });
   await webhook.emit(1, 10);
@@ -135,7 +135,7 @@ test('a drain that is stopped again holds what is left', async () => {
   expect(numbers().toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-test('discard gives up what waits: it is listed as cancelled, with the reason', async () => {
+test('discard cancels waiting deliveries, which are listed with the reason', async () => {
   const webhook = await listening();
   await webhook.put({ active: false });
   await webhook.emit(1, 3);

@@ -196,7 +196,7 @@ test('deliveries that a commit adds to a webhook as it is deleted are cancelled 
   expect(row).toMatchObject({ status: 'cancelled', leased_by: null });
 });
 
-test('an attempt in flight when its webhook is deleted is recorded as what it was', async () => {
+test('an attempt in flight when its webhook is deleted is recorded with its outcome', async () => {
   const receiver = await startReceiver();
   const deleted = Promise.withResolvers<void>();
   receiver.answer = (request) => ({ after: deleted.promise, status: request.url === '/ok' ? 200 : 500 });
@@ -221,7 +221,7 @@ test('an attempt in flight when its webhook is deleted is recorded as what it wa
   await receiver.stop();
 });
 
-test('deliveries are listed newest first, page by page, with what became of each', async () => {
+test('deliveries are listed newest first, page by page, each with its outcome', async () => {
   const webhook = await webhooks.create(who, { url });
   const due: DueDelivery[] = [];
   for (let i = 0; i < 5; i++) due.unshift(...(await world.emit(webhook, who, 1, null)));

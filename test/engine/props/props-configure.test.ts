@@ -102,7 +102,7 @@ test('props: async options: prevContext is the context of the previous answer', 
   expect(valuesOf(second.data)).toEqual(['p2']);
 });
 
-test('props: useQuery: options receive what the user has typed', async () => {
+test('props: useQuery: options receive the typed text', async () => {
   expect(valuesOf((await configure('typed', { query: 'abc' })).data)).toEqual(['abc']);
   expect(valuesOf((await configure('typed')).data)).toEqual(['nothing typed']);
 });
@@ -114,7 +114,7 @@ test('props: async options: this has values configured so far, defaults and meth
   expect(JSON.parse(valuesOf(other.data)[0] as string)).toMatchObject({ feed: 'news' });
 });
 
-test('props: propDefinition: inputValues come from what is configured, and this is the app', async () => {
+test('props: propDefinition: inputValues come from configured props, and this is the app', async () => {
   const { data, text } = await configure('item', { configured_props: { feed: 'news' }, page: 2 });
   expect({ text, args: JSON.parse(valuesOf(data)[0] as string) }).toMatchObject({ args: { page: 2, feed: 'news' } });
 });
@@ -172,7 +172,7 @@ test('configure: an unknown prop, a prop without options and wrong values are to
   ]);
 });
 
-test('configure: a name that no prop has is refused with the nearest, beside what else is wrong; null is not', async () => {
+test('configure: an unknown prop is refused with the nearest, beside other mistakes, and null is not', async () => {
   const wrong = await configure('plain', { configured_props: { fed: 'main', count: 'three', plàin: 'a', none: null } });
   expect(wrong.status).toBe(400);
   expect(problemOf(wrong.text).errors).toEqual([

@@ -129,7 +129,7 @@ describe('a propDefinition', () => {
   });
 });
 
-test('a wrong value of a prop that reloads the others does not hide what is missing', async () => {
+test('a wrong value of a prop that reloads the others does not hide missing ones', async () => {
   const code = `export default { name: 'R', version: '1', props: {
     kind: { type: 'string', reloadProps: true }, needed: 'string' },
     additionalProps() { return { more: { type: 'string' } }; }, run() {} };`;

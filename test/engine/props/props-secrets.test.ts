@@ -40,7 +40,7 @@ test('props: secret: a value is never returned, by no answer about its source', 
   expect(await sizesOf(id, 1)).toEqual({ token: TOKEN.length, keys: 2, plain: 'other' });
 });
 
-test('props: secret: an update keeps what it does not name, replaces what it names and removes what is null', async () => {
+test('props: secret: an update keeps secrets that it does not name, replaces named ones and removes null ones', async () => {
   const { id } = await hw.deploy(SECRETS, { token: TOKEN, keys: KEYS });
   await hw.api('PUT', `/sources/${id}`, { configured_props: { plain: 'x' } });
   expect(await sizesOf(id, 1)).toEqual({ token: TOKEN.length, keys: 2, plain: 'x' });

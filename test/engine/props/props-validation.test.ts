@@ -55,7 +55,7 @@ test('props: each type takes its values, alone and as an array', async () => {
   expect(await valuesOf(props, values)).toMatchObject(values);
 });
 
-test('props: every wrong prop is listed at once, with what is wrong', async () => {
+test('props: every wrong prop is listed at once, with its mistake', async () => {
   const props = `s: 'string', i: 'integer', n: { type: 'number' }, b: { type: 'boolean' }, o: { type: 'object' }, text: { type: 'object' },
     ss: { type: 'string[]' }, ii: { type: 'integer[]' }, low: { type: 'integer', min: 1 }, high: { type: 'integer', max: 9 },
     missing: { type: 'any' }, request: { type: 'http_request' }, timer: '$.interface.timer', store: 'data_store', rss: { type: 'app', app: 'rss' },
@@ -133,7 +133,7 @@ test('props: optional may be left out, default fills in, also for a prop that is
   });
 });
 
-test('props: what is hidden, disabled or only shown is not required, and is checked where it is given', async () => {
+test('props: a hidden, disabled or read-only prop is not required, and is checked if it is given', async () => {
   const props = `h: { type: 'string', hidden: true }, d: { type: 'integer', disabled: true }, dir: { type: 'dir', accessMode: 'read' },
     note: { type: 'alert', alertType: 'info', content: 'Hello' }, used: { type: 'string', hidden: true }`;
   const seen = await valuesOf(props, { used: 'x', note: 'ignored', dir: '/tmp' });

@@ -95,7 +95,7 @@ test('an archive as large as it may be never holds the thread for long', async (
   expect(turnMs / slowness()).toBeLessThan(MAX_TURN_MS);
 });
 
-test('imports whose builds find no room rest, those of others go on, and the attempt does not count', async () => {
+test('imports whose builds find no room pause, those of others go on, and the attempt does not count', async () => {
   const { sql } = database.db;
   const other = await insertAccount(sql);
   const [first, second] = [await start(named(1, '')), await start(named(1, ''))];

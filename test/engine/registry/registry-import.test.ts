@@ -48,7 +48,7 @@ async function importTree(parameters: Record<string, unknown>, api = hw.api) {
   );
 }
 
-test('import: each component is saved and published with its files, and what fails says why', async () => {
+test('import: each component is saved and published with its files, and a failed one has its reason', async () => {
   const done = await importTree({ files: TREE });
   expect(done).toMatchObject({ total: 3, succeeded: 2, failed: 1, scope: 'account' });
   expect(done.components.map((entry: { path: string; key: string }) => [entry.path, entry.key])).toEqual([
@@ -78,7 +78,7 @@ test('import: the same tree again changes nothing, and changed code of a publish
 });
 
 test.each(['account', 'registry'])(
-  'import into the %s: what was published as one file says what to do',
+  'import into the %s: the error for a component published as one file names the way out',
   async (scope) => {
     await hw.limit({ maxRegistryVersions: 50 });
     const component = (
@@ -102,7 +102,7 @@ test.each(['account', 'registry'])(
   },
 );
 
-test('import: names of an author that a database does not take are told without what it does not', async () => {
+test('import: characters of names that a database refuses are left out of the error', async () => {
   const map = { version: 3, sources: ['a\0b.ts'], names: [], mappings: 'AAAA' };
   const comment = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`;
   // Names are cut to 200 characters, here within a surrogate pair.
@@ -165,7 +165,7 @@ test('import: a component has the packages of the package.json in its folder or 
   ]);
 });
 
-test('import: what holds no component is refused, and so are more imports than may wait', async () => {
+test('import: an archive without a component is refused, and so are more imports than may wait', async () => {
   const empty = await hw.api('POST', '/registry/import', { files: { 'a/b.mjs': 'export default {}' } });
   expect([empty.status, empty.text]).toEqual([400, expect.stringContaining('No component')]);
   const neither = await hw.api('POST', '/registry/import', {});

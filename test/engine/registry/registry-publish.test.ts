@@ -94,7 +94,7 @@ test('registry: only an account with the limit, or the operator, publishes', asy
   expect((await hw.admin('POST', '/registry/components', { component_id: 'sc_none' })).status).toBe(404);
 });
 
-test('registry: what is saved or published in an account is not there for others', async () => {
+test('registry: a component saved or published in an account does not exist for others', async () => {
   const id = await saveAs(hw.api, codeOf('private-one', '1.0.0'));
   await hw.api('POST', `/components/${id}/publish`);
   for (const name of [id, 'private-one']) {
@@ -106,7 +106,7 @@ test('registry: what is saved or published in an account is not there for others
   expect((await guest('GET', '/components/registry', { q: 'private-one' })).data).toEqual([]);
 });
 
-test('registry: another account deploys by key, and what it runs stays as it was', async () => {
+test('registry: another account deploys by key, and its deployed code stays the same', async () => {
   await publish(codeOf('acme-run', '1.0.0'));
   const run = async (id: string, count: number) => {
     await guest('POST', `/sources/${id}/run`);

@@ -157,7 +157,7 @@ describe('invocations held by a node', () => {
     expect(claims.end(own)).toBeUndefined();
   });
 
-  it('is not what was given back before its answer came, until it is claimed anew', () => {
+  it('is not held when it was given back before its answer came, until it is claimed anew', () => {
     const claims = createHeldClaims();
     claims.refuse([{ id: 'a', claim: 1 }]);
     const late = held('a', 1);

@@ -49,7 +49,7 @@ async function whileHeld<T>(sourceId: string, work: (tx: TransactionSql) => Prom
   }) as Promise<T>;
 }
 
-it('keeps no neighbour waiting; what it held up is committed once, when it is over', async () => {
+it('delays no neighbour, and its locked rows are committed once, when it is over', async () => {
   const [first] = nodes;
   const [heldUp, neighbour] = await Promise.all([deploy(first, EMITS), deploy(first, EMITS, { key: neighbourKey })]);
   for (const { endpoint } of [heldUp, neighbour]) expect((await post(through(endpoint), { n: -1 })).status).toBe(200);

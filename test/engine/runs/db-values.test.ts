@@ -29,7 +29,7 @@ async function answers(source: DeployedSource, names: readonly string[]): Promis
   return data.map(({ event }: { event: { answer: unknown } }) => event.answer).toReversed();
 }
 
-test('get answers what JSON makes of the value that was set, in later runs as in the same one', async () => {
+test('get returns the JSON form of a value that was set, in later runs as in the same one', async () => {
   const source = await hw.deploy(
     scripted({
       set: `const values = [null, 0, false, '', [1, undefined], { a: undefined, d: new Date(0), n: NaN }, 'é\\u0000'];

@@ -55,7 +55,7 @@ describe('a run of more events than a part has, newest first', () => {
   });
 });
 
-it('a part that is committed before the first ts stays, and what follows is stored once, in the order of ts', async () => {
+it('a part committed before the first ts stays, and later events are stored once, in the order of ts', async () => {
   const gate = await startReceiver();
   gate.answer = { delayMs: 3_000 };
   const storing = storedOf(`
@@ -70,7 +70,7 @@ it('a part that is committed before the first ts stays, and what follows is stor
   await gate.stop();
 });
 
-it('a run that fails keeps what it emitted with ts, in its order', async () => {
+it('a run that fails keeps its events with ts, in order', async () => {
   const stored = await storedOf(
     `${newestFirst(`{ id: n, ts: ${FIRST_MS} + n }`)} throw new Error('too late');`,
     'greatest',

@@ -37,7 +37,7 @@ const BATCHES: [DedupeStrategy, string, (run: number) => ModelEvent[]][] = [
 ];
 
 it.each(BATCHES)(
-  'a source that runs on two nodes at once emits with %s%s what its runs would one after the other',
+  'a source on two nodes at once emits with %s%s the same as its runs one after the other',
   async (strategy, _, batchOf) => {
     const [first, second] = nodes as [TestServer, TestServer];
     const source = await deploy(

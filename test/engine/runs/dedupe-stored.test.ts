@@ -72,7 +72,7 @@ it('ids that a run repeats are not written again, and stay remembered', async ()
   expect(second.ids).toEqual([...first.ids.slice(1), 'new']);
 });
 
-it('a run that emits nothing leaves what is remembered as it is', async () => {
+it('a run without events leaves the memory of dedupe as it is', async () => {
   expect(await commit(LONG)).toBe(100);
   const before = await stored();
   expect(await commit([], [['key', '1']])).toBe(0);

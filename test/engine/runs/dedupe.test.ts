@@ -237,7 +237,7 @@ describe('an id that Postgres cannot keep in JSON', () => {
 });
 
 describe('last', () => {
-  it('emits what follows the remembered id, or everything where it is absent', () => {
+  it('emits the ids after the remembered one, or all of them if it is absent', () => {
     fc.assert(
       fc.property(batchesOf(smallId), (batches) => {
         const model: number[] = [];

@@ -83,7 +83,7 @@ test('at a stop the client of a request that is not stored is told, and nothing 
   ]);
 });
 
-test('before a stop only what a client waits for is started, and the rest is given back', async () => {
+test('before a stop only runs with a waiting client are started, and the rest is given back', async () => {
   const released: string[] = [];
   const bench = startDispatcher(
     async () => ({ maxRunsPerComponent: 1 }),

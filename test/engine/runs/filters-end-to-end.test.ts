@@ -140,7 +140,7 @@ test('a workflow that listens is filtered as well', async () => {
   expect(listeners['b']).toMatchObject([{ listener_id: workflow.id, outcome: 'run' }]);
 });
 
-test('an auto subscription gives its filter to what it makes', async () => {
+test('an auto subscription gives its filter to its subscriptions', async () => {
   const hook = await webhook('auto');
   const made = await hw.api('POST', '/auto_subscriptions', { listener_id: hook, filter: LARGE });
   expect(made.data.filter).toEqual(LARGE);

@@ -115,7 +115,7 @@ test('deliveries of events that match are tried again now, and the others keep t
   expect((await hw.api('POST', `/webhooks/${webhook}/retry`, { filter, after: 'nonsense' })).status).toBe(400);
 });
 
-test('a retry goes on behind what it has looked through', async () => {
+test('a retry goes on behind the part that it has searched', async () => {
   const source = await emitter(30);
   const webhook = await waitingWebhook(source);
   const { data: rows } = {

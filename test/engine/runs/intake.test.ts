@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('this node goes on with what it has room for, and any node with the rest', async () => {
+test('this node goes on within its room, and any node with the rest', async () => {
   const { sql } = database.db;
   const taken: HeldInvocation[] = [];
   const queued: number[] = [];

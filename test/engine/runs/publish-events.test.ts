@@ -88,7 +88,7 @@ describe('one event', () => {
     await eventually(seen, { what: 'the counters of the source' });
   });
 
-  test('may be of any source, whose own dedupe it leaves alone', async () => {
+  test('may be one of any source, and leaves its dedupe alone', async () => {
     const code = `export default { name: 'Own', version: '1', dedupe: 'greatest',
       run({ id }) { this.$emit({ id }, { id }); } };`;
     const { id } = await hw.deploy(code);
@@ -180,7 +180,7 @@ describe('a batch', () => {
   const sharedSource = () => (shared ??= ingestSource('refusing'));
 });
 
-describe('events that cannot be stored', () => {
+describe('a publish that cannot be stored', () => {
   test('is refused with the limit, and nothing of it is stored', async () => {
     const id = await ingestSource('too-large');
     await hw.limit({ maxEventBytes: 1024 });
@@ -218,7 +218,7 @@ describe('events that cannot be stored', () => {
     expect(stored).toHaveLength(statuses.filter((status) => status === 200).length);
   });
 
-  test('tells what is left of the rate, also as it is refused', async () => {
+  test('tells the rest of the rate, also in a refusal', async () => {
     const id = await ingestSource('counted');
     await hw.limit({ maxRequestsPerSecond: 1 });
     const send = () =>

@@ -121,7 +121,7 @@ test('sources and workflows run for past events, and their trace is that of the 
   expect((await replay(source.id, workflow.id, { dry_run: true })).delivered_before).toBe(1);
 });
 
-test('a replay at a rate is cancelled; what it has sent stays, and a second cancel says that it has ended', async () => {
+test('a replay at a rate is cancelled, its sent events stay, and a second cancel says that it has ended', async () => {
   const source = await emitter(500);
   const hook = await webhook('cancelled');
   const { id } = await replay(source.id, hook, { rate_per_second: 1 });

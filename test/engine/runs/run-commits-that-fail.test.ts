@@ -89,7 +89,7 @@ test('a part of a run that the database rolled back is committed again, once', a
   expect(await triesOf('deadlocks_piece')).toBe(3);
 });
 
-test('so is what a hook brought', async () => {
+test('so are the outputs of a hook', async () => {
   await deadlockTwice('hooked');
   const source = await hw.deploy(
     `export default { name: 'Hooked', version: '1', hooks: { activate() { this.$emit('hooked'); } }, run() {} };`,

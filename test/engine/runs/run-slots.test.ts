@@ -69,7 +69,7 @@ test('one that goes on counts as running again', async () => {
   await dispatcher.stop();
 });
 
-test('a node that stops tells those that would go on, and gives back what has not begun', async () => {
+test('a node that stops rejects waiting runs, and gives back those that have not begun', async () => {
   const released: string[] = [];
   const ends: boolean[] = [];
   const go = Promise.withResolvers<void>();

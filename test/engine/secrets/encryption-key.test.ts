@@ -145,7 +145,7 @@ test('a database without key records, and one during a rotation, accept a node t
   expect([code, output]).toEqual([1, expect.stringContaining(await keyIdOf(SECOND))]);
 });
 
-test('a key that is lost is replaced where nothing is sealed with it, and hw doctor says what is wrong until then', async () => {
+test('a lost key is replaced if nothing is sealed with it, and hw doctor explains the problem until then', async () => {
   const dataDir = makeDataDir();
   await (await start({ dataDir, env: withKeys('') })).stop();
   const lost = await keyIdIn(dataDir);

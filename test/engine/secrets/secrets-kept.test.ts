@@ -127,7 +127,7 @@ test('a run that has more secrets than it may ends with how many, and asks for n
   expect(asked).toHaveLength(5);
 });
 
-test('variables, accounts and props count together, and what is equal counts once', async () => {
+test('variables, accounts and props count together, and equal values count once', async () => {
   const half = 'h'.repeat(LIMITS.maxRunSecretBytes / 2);
   const prepare = createRunPreparer(accountsOf({ apn_half: half }).resolve);
   const source = sourceWith(['apn_half']);

@@ -147,7 +147,7 @@ async function untilRunsAreOver(count: number): Promise<void> {
   await eventually(areOver, { timeoutMs: 40_000, everyMs: 50, what: `${count} failed runs and their deliveries` });
 }
 
-it('no secret is in an answer of the API, in what an endpoint says of a failed run, or in /metrics', () => {
+it("no secret is in an answer of the API, in an endpoint's answer about a failed run, or in /metrics", () => {
   expect(answers.length).toBeGreaterThan(14);
   for (const answer of answers) expect([answer, secretsIn(answer, secrets)]).toEqual([answer, []]);
   const failedHook = answers.find((answer) => answer.includes('hook-failed'));
@@ -170,7 +170,7 @@ it('no secret is in an event, and each is named where it was', async () => {
   expect(event.event.event.query.token).toBe('[secret:token]');
 });
 
-it('no secret is in what webhooks receive, on $errors neither', () => {
+it('no secret is in a request to a webhook, also on $errors', () => {
   const bodies = receiver.requests.map(({ url, body }) => ({ url, body }));
   expect(bodies.some(({ url, body }) => url === '/errors' && body.includes('cannot use [secret:token]'))).toBe(true);
   expect(bodies.some(({ url }) => url === '/default')).toBe(true);

@@ -158,7 +158,7 @@ test('the longest of several secrets with the same beginning is taken, and each 
   expect(key.text('-----BEGIN KEY-----')).toBe('-----BEGIN KEY-----');
 });
 
-test('a secret that a limit cut off is found by what is left of it', () => {
+test('a secret cut by a limit is found by its rest', () => {
   const redactor = redactorOf({ token: 'abcdefghijklmnop' });
   expect(redactor.text('Bearer abcdefghij…')).toBe('Bearer [secret:token]…');
   expect(redactor.text('Bearer abcdefghij')).toBe('Bearer abcdefghij');

@@ -69,7 +69,7 @@ it('create runs deploy then activate; update deactivate with the old, activate w
 });
 
 it.each(['deploy', 'activate'])(
-  'a source whose %s hook fails is not made, and the hook’s message is told',
+  'a source whose %s hook fails is not made, and the hook’s message is shown',
   async (hook) => {
     const before = (await server.api('GET', '/users/me/sources')).body.page_info.total_count;
     const answer = await server.api('POST', '/sources', {

@@ -202,7 +202,7 @@ describe('kill -9 of the node', () => {
 
   const busy = async () => (await test.db.sql`select 1 from sources where busy_until is not null`).length;
 
-  it('between the hooks of a deployment: what the first one registered is removed, and no source is left', async () => {
+  it('between the hooks of a deployment: the registration of the first is removed, and no source is left', async () => {
     const first = await startServer({ databaseUrl: test.url });
     const slow = await startReceiver();
     slow.answer = { delayMs: 60_000 };
@@ -223,7 +223,7 @@ describe('kill -9 of the node', () => {
     await second.stop();
   });
 
-  it('between the hooks of an update: the source is registered again with what is stored, and its owner can see why', async () => {
+  it('between the hooks of an update: the source is registered again from its stored state, and its owner can see why', async () => {
     const first = await startServer({ databaseUrl: test.url });
     const source = await deploy(first, CODE, { props: { service: service.url, topic: 'a' } });
     const path = `/sources/${source.id}`;

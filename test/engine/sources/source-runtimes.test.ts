@@ -40,7 +40,7 @@ test('sources with large props are given up, those used longest ago first', asyn
   expect(again).toEqual(first[0]);
 });
 
-test('a secret weighs what all the forms do that it is looked for in', async () => {
+test('a secret weighs all the forms that are searched', async () => {
   const cache = runtimes();
   const ids = [await sourceWith({ $sealed: 'one' }), await sourceWith({ $sealed: 'two' })] as const;
   const first = await cache.get(ids[0]);

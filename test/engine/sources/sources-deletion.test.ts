@@ -70,7 +70,7 @@ test('invocations of a deleted source are deleted in short transactions, and non
   }
 });
 
-test('so is what waits for one whose deployment failed', async () => {
+test('so are those of a source whose deployment failed', async () => {
   const lease = await leased({ deployed: false });
   await insertWaiting(sql, lease, MANY);
   await dropUndeployedSource(sql, lease);

@@ -83,7 +83,7 @@ async function stored({ sourceId }: Pick<RunCommit, 'sourceId'>) {
 const nothing = { values: [], events: [], runs: 0 };
 const all = (hookId: string) => ({ values: [hookId], events: [hookId], runs: 1 });
 
-it('a hook whose change was taken over stores nothing over what the hooks of recovery have stored', async () => {
+it("a hook whose change was taken over does not overwrite values of recovery's hooks", async () => {
   const recovery = await takeOver(lease);
   expect(await commit([hookOf(lease, 'late')])).toEqual([false]);
   expect(await stored(lease)).toEqual(nothing);

@@ -74,7 +74,7 @@ async function whileItStalls(id: string | undefined, change: Promise<{ status: n
   return { status, before, after: id === undefined ? undefined : await stored(id) };
 }
 
-it('the activate of an update leaves what the activate of its recovery has registered', async () => {
+it('the activate of an update leaves the registration made by the activate of its recovery', async () => {
   const { id } = await hw.deploy(CODE, { url });
   held = 3;
   const update = hw.api('PUT', `/sources/${id}`, { configured_props: { url: `${url}/b` } });

@@ -105,7 +105,7 @@ test('retention deletes the values left by a node that ended early, and keeps th
   expect((await deletions.rows())[0]).toBe(1_000);
 });
 
-test('ticks of others are fired while a deletion waits for the commit of what runs', async () => {
+test('ticks of others are fired while a deletion waits for the commit of running invocations', async () => {
   const lease = await leased();
   const neighbourId = await insertSource(sql, lease.accountId);
   for (const id of [lease.sourceId, neighbourId])

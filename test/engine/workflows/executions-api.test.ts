@@ -56,7 +56,7 @@ async function untilEnded(id: string, count: number): Promise<Json[]> {
   });
 }
 
-test('an execution shows its trigger and, by namespace, what each step returned, exported and logged', async () => {
+test('an execution shows its trigger and, by namespace, results, exports and logs of each step', async () => {
   const flow = await deploy();
   await post(flow.url, { n: 1 });
   const [{ id }] = await untilEnded(flow.id, 1);
@@ -89,7 +89,7 @@ test('an execution shows its trigger and, by namespace, what each step returned,
   expect(second.ended_at).toBeLessThanOrEqual(data.ended_at);
 });
 
-test('the list has the steps too, and marks what is long', async () => {
+test('the list has the steps too, and marks long values', async () => {
   const flow = await deploy();
   await post(flow.url, { size: 2_000, text: 'y'.repeat(900) });
   const [execution] = await untilEnded(flow.id, 1);
@@ -129,7 +129,7 @@ test('a step that fails, or ends the workflow, is shown with its reason', async 
   ]);
 });
 
-test('the list has what is queued, runs, waits and has ended in one order, in pages, by status', async () => {
+test('the list has queued, running, waiting and ended executions in one order, in pages, by status', async () => {
   const flow = await deploy();
   for (let n = 1; n <= 3; n++) await post(flow.url, { n });
   await untilEnded(flow.id, 3);

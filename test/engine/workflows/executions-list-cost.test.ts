@@ -47,7 +47,7 @@ async function costOf<T>(read: (sql: Sql) => Promise<T>): Promise<{ answer: T; r
 const list = (sql: Sql, more: { before?: string; after?: string } = {}) =>
   listExecutionIds(sql, accountId, workflowId, { limit: 20, statuses: ['succeeded'], ...more });
 
-test('a list of what has succeeded reads none of what has failed, in either direction', async () => {
+test('a list of succeeded executions reads no failed ones, in either direction', async () => {
   const first = await costOf((sql) => list(sql));
   expect(first.answer).toHaveLength(20);
   expect(first.rows).toBeLessThan(100);
@@ -60,7 +60,7 @@ test('a list of what has succeeded reads none of what has failed, in either dire
   expect(back.rows).toBeLessThan(100);
 });
 
-test('the count of what has succeeded reads none of what has failed', async () => {
+test('the count of succeeded executions reads no failed ones', async () => {
   const { answer, rows } = await costOf((sql) =>
     countExecutions(sql, accountId, workflowId, { statuses: ['succeeded'] }, 10_000),
   );

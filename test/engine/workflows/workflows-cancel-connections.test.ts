@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('an execution that has not begun is cancelled with one connection, so that none who cancels waits for another', async () => {
+test('executions that have not begun are cancelled with one connection, so that cancellations do not wait for each other', async () => {
   const { sql } = database.db;
   const accountId = await insertAccount(sql);
   const { id: workflowId } = await insertWorkflow(sql, { accountId, steps: [{ namespace: 'a', code: ECHO }] });

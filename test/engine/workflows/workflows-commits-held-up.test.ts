@@ -63,7 +63,7 @@ it.each([
   ['end', 'return 1;', 'succeeded'],
   ['begin to wait', '$.flow.delay(60 * 60 * 1000);', 'waiting'],
 ])(
-  'those of the neighbour %s meanwhile; what was held up is written once, when that is over',
+  'those of the neighbour %s meanwhile, and the locked ones are written once, when the lock ends',
   async (_, code, status) => {
     const heldUp = await flow(hw.accountId, `${slow} ${code}`);
     const neighbour = await flow(neighbourId, code);

@@ -207,7 +207,7 @@ describe('a throttle', () => {
     expect(await claim(id)).toEqual(queued);
   });
 
-  it('does not hold what has begun before', async () => {
+  it('does not hold executions that began before', async () => {
     const id = await workflow({ throttle: { limit: 1, intervalSeconds: 60 } });
     const [first, second] = await queue(id, 2);
     expect(await claim(id)).toEqual([first]);
@@ -254,7 +254,7 @@ it('an execution with a client on another node is left to that node, unless it i
   expect(await claim(id, nodes[0])).toEqual([wanted, last]);
 });
 
-it('as many wait as the limit of the queue allows, and what runs or is parked is not counted', async () => {
+it('the queue holds as many as its limit, and running or parked executions do not count', async () => {
   const id = await workflow({ concurrency: 1, queueLimit: 3 });
   expect(await queue(id, 5, { queueLimit: 3 })).toHaveLength(3);
   expect(await queue(id, 1, { queueLimit: 3 })).toHaveLength(0);

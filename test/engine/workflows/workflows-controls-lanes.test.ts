@@ -83,7 +83,7 @@ const jobs = async ({ workflowId }: Flow) => {
   return new Map(rows.map(({ key, in_ms: ms }) => [key.replace(workflowId, '*'), ms]));
 };
 
-it('a job whose claim has to wait for others of its tenant is done, and the claim comes in its turn', async () => {
+it('a job whose claim has to wait for others of its tenant is done, and the claim follows in its turn', async () => {
   const [accountId, other] = [await insertAccount(test.db.sql), await insertAccount(test.db.sql)];
   const all = await flows(accountId, 30);
   const others = await flows(other, 1);

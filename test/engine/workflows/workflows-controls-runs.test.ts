@@ -106,7 +106,7 @@ it('a run by hand beyond the limit of the queue is refused as well', async () =>
   expect(answers[2]?.text).toContain('queue_limit');
 });
 
-it('with concurrency 1 nothing overtakes what is to be tried again, and everything what is delayed', async () => {
+it('with concurrency 1 nothing overtakes an execution before its retry, and everything a delayed one', async () => {
   const code = `const { n } = steps.trigger.event.body;
     if (n === 0 && $.context.run.runs === 1) throw new Error('once');
     if (n === 1) $.flow.delay(700);

@@ -64,7 +64,7 @@ async function startFlow(server: TestServer) {
   return { id: id as string, answers: Promise.all(answers), queued };
 }
 
-it('a stop does not wait for turns: their clients are told, what runs is answered, and what waits is kept', async () => {
+it('a stop does not wait for turns: their clients are told, running ones are answered, and waiting ones are kept', async () => {
   const server = await startServer({ databaseUrl: test.url });
   const { id, answers, queued } = await startFlow(server);
   await stopWhileOneRuns(server);

@@ -59,7 +59,7 @@ test('a step by component_key or component_id is seen to answer, and code of a c
   }
 });
 
-test('a step whose file has a $ of its own besides is seen to answer', async () => {
+test('a step with a local $ is still seen to answer', async () => {
   // The bundler calls the inner one $2.
   const code = `const $ = 1; const one = () => $; ${ANSWERS.replace('{ $.', '{ one(); $.')}`;
   const { data: component } = await hw.api('POST', '/components', { component_code: code });

@@ -74,7 +74,7 @@ test('an execution started by hand has no emitter', async () => {
   expect(await seenBy(flow, 1)).toEqual([[null, {}]]);
 });
 
-test('a replay, and what was cancelled before it began, name it too', async () => {
+test('a replay, and an execution cancelled before it began, name it too', async () => {
   const flow = await makeWorkflow(hw, { triggers: TWO_ENDPOINTS, steps: [SEEN] });
   const second = flow.triggers[1] as { id: string; endpoint_url: string };
   await post(second.endpoint_url, {});
@@ -89,7 +89,7 @@ test('a replay, and what was cancelled before it began, name it too', async () =
   expect(await cancelledOf(paused.id as string)).toBe(paused.triggers[1].id);
 });
 
-test('another node that takes over what a crash has left knows it', async () => {
+test('another node that takes over after a crash knows it', async () => {
   const database = await createTestDatabase();
   const receiver = await startReceiver();
   receiver.answer = { delayMs: 60_000 };

@@ -198,7 +198,7 @@ describe('a restart', () => {
     expect((await post(server.url + resumePath, {})).status).toBe(404);
   });
 
-  test('does not stop what waits for its time, nor what has failed from being replayed', async () => {
+  test('does not stop waiting executions, nor replays of failed ones', async () => {
     const delayed = await make([
       { namespace: 'wait', component_code: action('$.flow.delay(3000); return Date.now();') },
       { namespace: 'last', component_code: action('return Date.now() - steps.wait.$return_value;') },

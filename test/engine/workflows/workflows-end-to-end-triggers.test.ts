@@ -61,7 +61,7 @@ test('a timer is one event for each tick', async () => {
   expect(seen[0]?.context).toMatchObject({ emitter_id: flow.triggers[0].id });
 });
 
-test('a source that is deployed with the workflow starts it with what it emits, in the trace of the request', async () => {
+test('events of a source deployed with the workflow start it, in the trace of the request', async () => {
   const flow = await makeWorkflow(hw, {
     triggers: [
       {
@@ -89,7 +89,7 @@ test('a source that is deployed with the workflow starts it with what it emits, 
   });
 });
 
-test('a workflow that is subscribed to $errors gets what failed in others, with the event that it failed on', async () => {
+test('a workflow that is subscribed to $errors gets the failures of others, with their events', async () => {
   const watcher = await makeWorkflow(hw, { name: 'Watcher', steps: [SEEN] });
   const failing = await makeWorkflow(hw, {
     name: 'Failing',
@@ -142,7 +142,7 @@ test('a workflow that watches all workflows and fails itself does not start itse
   await hw.api('DELETE', `/workflows/${watcher.id}`);
 });
 
-test('everything that is made from now on is heard by who is auto-subscribed', async () => {
+test('an auto-subscribed workflow gets the events of each emitter made from now on', async () => {
   const listener = await makeWorkflow(hw, { name: 'Listener', steps: [SEEN] });
   expect((await hw.api('POST', '/auto_subscriptions', { listener_id: listener.id, event_name: '' })).status).toBe(200);
   const emits = { namespace: 'emits', component_code: action('$.send.emit({ from: "a workflow" });') };

@@ -138,7 +138,7 @@ describe('an expression', () => {
 });
 
 describe('a value', () => {
-  test('is searched at any depth, and the place of what is wrong is named', async () => {
+  test('is searched at any depth, and the place of a mistake is named', async () => {
     expect(await problem({ list: ['fine', { to: 'Dear {{ nobody.name }}' }] })).toBe(
       'At list[1].to: nobody is not known in expressions: they have steps, env and what the language has (at character 9, in {{ nobody.name }})',
     );

@@ -91,7 +91,7 @@ test('an answer can be sent back, and changes only the version', async () => {
   expect(row?.['token']).toContain('$sealed');
 });
 
-test('a step keeps its id by its id or its namespace, and what is not given of its props', async () => {
+test('a step keeps its id by its id or its namespace, and keeps props that are not given', async () => {
   const made = await makeWorkflow(hw, { steps: [echo('a', { text: 'x', count: 2 }), echo('b')] });
   const [a, b] = made.steps;
   const { data } = await hw.api('PUT', `/workflows/${made.id}`, {

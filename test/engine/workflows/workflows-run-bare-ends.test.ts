@@ -50,7 +50,7 @@ async function channelsOf(id: string): Promise<string[]> {
   return rows.map(({ channel }) => channel);
 }
 
-test('an execution ends without what it brings where nothing can be made of that', async () => {
+test('an execution whose outputs cannot be stored ends without them', async () => {
   const flow = await goOn({ id: 'exec_bare', steps: ['first', 'second'], sends: BROKEN });
   const [execution] = await untilExecutions(hw.sql, flow, 1);
   expect(execution).toMatchObject({
@@ -64,7 +64,7 @@ test('an execution ends without what it brings where nothing can be made of that
   expect(errors[0]?.err?.message).toContain('startsWith');
 });
 
-test('one whose steps are all stored has failed as well: what it sent is lost, and it says so', async () => {
+test('one whose steps are all stored has failed as well: its sends are lost, and it says so', async () => {
   const flow = await goOn({ id: 'exec_bare_whole', steps: ['first'], sends: BROKEN });
   const [execution] = await untilExecutions(hw.sql, flow, 1);
   expect(execution).toMatchObject({ status: 'failed', error: INTERNAL, steps: [{ status: 'done', value: 1 }] });

@@ -42,7 +42,7 @@ const asked = (namespace: string) =>
   receiver.requests.filter(({ url }) => url.startsWith(`/${namespace}/`)).map(({ url }) => url);
 
 describe('kill -9 of a node', () => {
-  it('in the middle of executions repeats no step that was completed, and brings what they sent once', async () => {
+  it('in the middle of executions repeats no completed step, and stores their sends once', async () => {
     const first = await start();
     receiver.answer = ({ url }) => (url.startsWith('/second/') ? { delayMs: 60_000 } : { body: 'before' });
     const { id, endpoint } = await workflow(first, [asking('first'), asking('second'), asking('third')]);

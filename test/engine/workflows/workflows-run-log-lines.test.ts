@@ -27,7 +27,7 @@ test.each([
   ['halves of pairs', '\ud800'.repeat(CHARS)],
   ['text and then control characters', 'x'.repeat(CHARS / 2) + '\u0002'.repeat(CHARS / 2)],
   ['control characters among quotes', '\u0003""'.repeat(CHARS / 3)],
-])('a record of lines of %s is at most twice what was logged', async (_, message) => {
+])('a record of lines of %s is at most twice the logged size', async (_, message) => {
   const stored = await storeLines(linesOf(Array.from({ length: LINES }, () => message)));
   expect(stored.length).toBeLessThanOrEqual(LINES * (2 * CHARS + OVERHEAD));
   expect(readStoredLines(stored)).toHaveLength(LINES);
@@ -51,7 +51,7 @@ test('the megabytes that a run may log leave the thread to others while they are
   expect((await longestTurnMs(() => storeLines(lines))) / slowness()).toBeLessThan(10);
 });
 
-test('a step may log them: they count as what they are, not as six times that', async () => {
+test('a step may log them: they count by their own size, not six times it', async () => {
   const code = `for (let i = 0; i < 100; i++) console.log('\\u0001'.repeat(16_000)); return 1;`;
   const steps = [{ namespace: 'logs', code: action(code) }];
   const { id, endpointKey } = await insertWorkflow(hw.sql, { accountId: hw.accountId, steps });

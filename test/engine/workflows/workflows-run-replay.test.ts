@@ -42,7 +42,7 @@ async function failedWorkflow() {
 const replay = (id: string, body: Record<string, unknown> = {}) =>
   headwater.api('POST', `/executions/${id}/replay`, body);
 
-it('a replay from the failed step takes over what was completed, and sends nothing of it again', async () => {
+it('a replay from the failed step reuses completed steps, and repeats none of their sends', async () => {
   const { id, failed, mend } = await failedWorkflow();
   const newest = await mend();
   const { status, data } = await replay(failed, { from: 'failed', deployment: 'newest' });
@@ -129,7 +129,7 @@ it('a replay or cancellation that is impossible is refused with the reason', asy
   await expect.poll(async () => (await replay(failed)).status).toBe(409);
 });
 
-it('a replay of what was cancelled while it waited asks again: nothing behind the wait is run', async () => {
+it('a replay of an execution cancelled while waiting asks again: nothing behind the wait is run', async () => {
   const { accountId } = headwater;
   const ask = { namespace: 'ask', code: action('$.flow.suspend(); return $.context.replay;') };
   const steps = [asking('a'), ask, asking('c')];

@@ -18,7 +18,7 @@ async function workflow(...steps: StepSource[]) {
 }
 
 describe('a workflow that answers its client itself', () => {
-  it('does so when it has ended, with what it gave last', async () => {
+  it('does so at its end, with its last response', async () => {
     const { id, endpoint } = await workflow(
       { namespace: 'one', code: action('$.respond({ status: 201, headers: { "x-step": "one" }, body: { n: 1 } });') },
       {
@@ -76,7 +76,7 @@ describe('a workflow that answers its client itself', () => {
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'exited', execution_id: execution?.id }]);
   });
 
-  it('answers what it gave before it exited', async () => {
+  it('answers with the response from before its exit', async () => {
     const { endpoint } = await workflow({
       namespace: 'one',
       code: action('$.respond({ status: 422, body: "not now" }); $.flow.exit("enough");'),
@@ -85,7 +85,7 @@ describe('a workflow that answers its client itself', () => {
     expect([answer.status, await answer.text()]).toEqual([422, 'not now']);
   });
 
-  it('still answers what it gave before it failed', async () => {
+  it('still answers with the response from before its failure', async () => {
     const { endpoint } = await workflow(
       { namespace: 'one', code: action('$.respond({ status: 200, body: "given" });') },
       { namespace: 'two', code: action('throw new Error("later");') },
@@ -93,7 +93,7 @@ describe('a workflow that answers its client itself', () => {
     expect(await (await post(endpoint, {})).text()).toBe('given');
   });
 
-  it('answers what it has given when it begins to wait, or that it was accepted', async () => {
+  it('answers with its response when it begins to wait, or that it was accepted', async () => {
     const given = await workflow(
       { namespace: 'one', code: action('$.respond({ status: 200, body: "given" }); $.flow.suspend();') },
       { namespace: 'two', code: action('return 1;') },

@@ -20,7 +20,7 @@ async function untilJobsEnd(member: 'sourceId' | 'executionId', id: string): Pro
 
 const workflow = (parts: Omit<WorkflowParts, 'accountId'>) => insertTriggered(headwater, parts);
 
-it('steps run one after the other, and each finds what those before it have exported and returned', async () => {
+it('steps run one after the other, and each finds the exports and results of those before it', async () => {
   const { id, endpoint } = await workflow({
     steps: [
       { namespace: 'first', code: action('$.export("name", "Ada"); return { n: steps.trigger.event.body.n };') },
@@ -46,7 +46,7 @@ it('steps run one after the other, and each finds what those before it have expo
   expect(await headwater.sql`select from invocations`).toHaveLength(0);
 });
 
-it('the context says which execution of which version this is, and what is left of its time', async () => {
+it('the context names the execution and its version, and has the time left', async () => {
   const { id, deploymentId, endpoint } = await workflow({
     settings: { timeoutSeconds: 20 },
     steps: [{ namespace: 'look', code: action('return { ...$.context, same: steps.trigger.context.id };') }],
@@ -74,7 +74,7 @@ it('the context says which execution of which version this is, and what is left 
   expect(Number(seen['deadline'])).toBeLessThanOrEqual(Date.now() + 20_000);
 });
 
-it('the event of an HTTP trigger says who asked for what', async () => {
+it('the event of an HTTP trigger has the request and its client', async () => {
   const { id, endpoint } = await workflow({
     steps: [{ namespace: 'look', code: action('return steps.trigger.event;') }],
   });
@@ -91,7 +91,7 @@ it('the event of an HTTP trigger says who asked for what', async () => {
   });
 });
 
-it('exit ends the execution with its reason, and what follows does not run', async () => {
+it('exit ends the execution with its reason, and later steps do not run', async () => {
   const { id, endpoint } = await workflow({
     steps: [
       { namespace: 'stop', code: action('return $.flow.exit("nothing new");') },
@@ -104,7 +104,7 @@ it('exit ends the execution with its reason, and what follows does not run', asy
   expect(execution?.steps.map(({ namespace }) => namespace)).toEqual(['stop']);
 });
 
-it('a step that fails ends the execution, keeps what it has put out and tells $errors', async () => {
+it('a step that fails ends the execution, keeps its outputs and emits on $errors', async () => {
   const { id, endpoint } = await workflow({
     steps: [
       { namespace: 'fine', code: action('return 1;') },
@@ -162,7 +162,7 @@ it('an execution that takes longer than its workflow may ends as failed, and say
   await slow.stop();
 });
 
-it('an execution may take as long as what started it allows, unless its workflow says otherwise', async () => {
+it('an execution may take as long as its trigger allows, unless its workflow says otherwise', async () => {
   const steps = [
     { namespace: 'late', code: action('await new Promise((done) => setTimeout(done, 2_500)); return 1;') },
   ];
@@ -228,7 +228,7 @@ it('events of steps become events of the workflow with the end of the execution'
   expect(events.map(({ channel }) => channel)).toEqual(['', 'side', '$sse', '$errors']);
 });
 
-it('all steps of an execution share one limit of what they put out', async () => {
+it('all steps of an execution share one limit of output', async () => {
   await headwater.limit({ maxRunOutputBytes: 200_000 });
   const { id, endpoint } = await workflow({
     steps: ['a', 'b', 'c'].map((namespace) => ({ namespace, code: action('return "x".repeat(80_000);') })),
@@ -243,7 +243,7 @@ it('all steps of an execution share one limit of what they put out', async () =>
   expect(execution?.steps.map(({ status }) => status)).toEqual(['done', 'done', 'failed']);
 });
 
-it('a workflow that is stopped keeps what it has accepted until it is started again', async () => {
+it('a stopped workflow keeps its accepted executions until it is started again', async () => {
   const { id, endpoint } = await workflow({ steps: [{ namespace: 'one', code: action('return 1;') }] });
   await post(endpoint, {});
   await untilExecutions(headwater.sql, id, 1);

@@ -50,7 +50,7 @@ it('a delay holds nothing but rows, and the workflow goes on after it', async ()
   expect(events.map(({ data }) => data)).toEqual(['"before"', '"after"']);
 });
 
-it('a suspended execution goes on with what the resuming request brings, once', async () => {
+it('a suspended execution goes on with the data of the resuming request, once', async () => {
   const { id, endpoint } = await workflow({ steps: [SUSPENDED, LAST] });
   await post(endpoint, {});
   const { resume_url: resumeUrl } = await suspended(id);
@@ -240,7 +240,7 @@ it('rerun runs the same step again, with its context, until it has had enough', 
   expect(await headwater.sql`select from execution_waits where workflow_id = ${id}`).toHaveLength(0);
 });
 
-it('deleting a workflow cancels what waits, and the steps that it waits after or runs again', async () => {
+it('deleting a workflow cancels waiting executions, and the steps that they wait after or run again', async () => {
   const rerun = { namespace: 'poll', code: action('$.flow.rerun(3_600_000);') };
   const first = { namespace: 'first', code: action('') };
   const flows = [await workflow({ steps: [first, SUSPENDED, LAST] }), await workflow({ steps: [first, rerun] })];
@@ -255,7 +255,7 @@ it('deleting a workflow cancels what waits, and the steps that it waits after or
   }
 });
 
-it('a rerun that is resumed before its time gets what the request brought', async () => {
+it('a rerun that is resumed before its time gets the data of the request', async () => {
   const { id, endpoint } = await workflow({
     steps: [
       {

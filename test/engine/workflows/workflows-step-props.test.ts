@@ -88,7 +88,7 @@ test('the beginning of a long value is recorded, and the answer names the cut va
   expect(truncated).toEqual(['props.body', 'props.header']);
 });
 
-test('a step that fails shows what it got; a replay keeps what the steps before it got', async () => {
+test('a step that fails shows its inputs, and a replay keeps the inputs of the steps before it', async () => {
   const workflow = await makeWorkflow(hw, {
     steps: [
       call('first', { url: 'https://open.test/', times: '{{steps.trigger.event.times}}' }),

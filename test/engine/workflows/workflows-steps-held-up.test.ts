@@ -63,7 +63,7 @@ test('time in which the database takes no commit is not the execution’s, and i
   }
 });
 
-test('the time of an execution is what its steps ran, together', async () => {
+test('the time of an execution is the run time of its steps together', async () => {
   await hw.limit({ executionWallMs: WALL_MS });
   try {
     const half = (namespace: string) => ({

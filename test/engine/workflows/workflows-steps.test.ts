@@ -165,7 +165,7 @@ test('a secret of a step is sealed, never shown, kept when it is not given again
   expect(await hw.sql`select from deployments where workflow_id = ${made.id}`).toHaveLength(0);
 });
 
-test('additionalProps is asked at deployment with what is known then, and again when what it depends on changes', async () => {
+test('additionalProps is asked at deployment with the props known then, and again when its inputs change', async () => {
   const made = await makeWorkflow(hw, {
     steps: [{ namespace: 'a', component_code: DYNAMIC, props: { kind: 'size', size: 3, token: 'abcdef-token' } }],
   });

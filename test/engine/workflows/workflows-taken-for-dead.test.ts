@@ -44,7 +44,7 @@ async function declareDead(workflowId: string): Promise<void> {
   });
 }
 
-it('a node that claims anew what it still runs under its old id repeats no step that was completed', async () => {
+it('a node that claims anew an execution that it still runs under its old id repeats no completed step', async () => {
   const { accountId, sql } = hw;
   const steps = ['first', 'second', 'third'].map(asking);
   const { id, endpointKey } = await insertWorkflow(sql, { accountId, steps });

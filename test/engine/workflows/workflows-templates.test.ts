@@ -24,7 +24,7 @@ async function runOnce(steps: Record<string, unknown>[]) {
 
 const body = 'steps.trigger.event.body';
 
-test('props of every type get what their expressions come to', async () => {
+test('props of every type get the values of their expressions', async () => {
   const code = action(
     'const { $emit, ...props } = this; return props;',
     `
@@ -52,7 +52,7 @@ test('props of every type get what their expressions come to', async () => {
   });
 });
 
-test('a request is made of what its expressions come to', async () => {
+test('a request is made from the values of its expressions', async () => {
   const target = await startReceiver();
   try {
     const code = action('return (await this.request.execute()).status;', `request: 'http_request'`);
@@ -70,7 +70,7 @@ test('a request is made of what its expressions come to', async () => {
   }
 });
 
-test('a path that leads nowhere fails the step, and says which, where and what is missing', async () => {
+test('a path without a value fails the step, with the path, its place and the missing part', async () => {
   const { execution, last } = await runOnce([
     { namespace: 'first', component_code: action('return 1;') },
     {

@@ -26,7 +26,7 @@ test('a workflow that is not saved is tried out, and nothing of it is there afte
   expect(Object.keys(problemsOf(refused))).toEqual(['steps.0.props.a']);
 });
 
-test('a step finds what it is given of the steps before it, over what the execution has of them', async () => {
+test('a step finds the given values of the steps before it, over those of the execution', async () => {
   const workflow = await makeWorkflow(hw, {
     steps: [
       add('one', 1, 1),

@@ -45,7 +45,7 @@ async function traces(id: string): Promise<number> {
   return (await Promise.all(tables)).flat().length;
 }
 
-it('all steps run on the event that is given, and what each came to is in the answer', async () => {
+it('all steps run on the given event, and the outcome of each is in the answer', async () => {
   const { id, deploymentId } = await flow([
     step('first', 'console.log("here"); $.export("name", "Ada"); return { n: steps.trigger.event.n };'),
     step('second', 'return [$.context.JIT, $.context.run.runs, $.context.workflow_id, this.text];', {
@@ -172,7 +172,7 @@ it('an exit ends it, a delay and a suspension are over at once, and a rerun is o
 });
 
 describe('with a past execution', () => {
-  it('one step runs after what that has completed, and the execution stays as it is', async () => {
+  it('one step runs after the steps that have completed, and the execution stays as it is', async () => {
     const { id, endpoint } = await flow([
       step('first', 'return { at: "then" };'),
       step('second', 'return [steps.first.$return_value.at, steps.trigger.event.body.n, $.context.JIT];'),
@@ -203,7 +203,7 @@ describe('with a past execution', () => {
   });
 });
 
-it('an event that a source has emitted can be what triggers it', async () => {
+it('an event of a source can be the trigger', async () => {
   const source = await hw.deploy(`export default { name: 'S', version: '1', run() { this.$emit({ big: 'x' }); } };`);
   await hw.api('POST', `/sources/${source.id}/run`);
   const [event] = await hw.untilEvents(source.id, 1);

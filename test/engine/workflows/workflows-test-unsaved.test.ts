@@ -37,7 +37,7 @@ async function leavesNothing<T>(work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-test('steps whose code is given run together with those that stay, and nothing of them is saved', async () => {
+test('steps with given code run together with those that stay, and nothing of them is saved', async () => {
   const secret = { ...echo('kept', { text: 'as it was', token: 'a-secret-of-the-step' }) };
   const flow = await makeWorkflow(hw, { steps: [secret, code('gone', 'return "saved";')] });
   const steps = [
@@ -59,7 +59,7 @@ test('steps whose code is given run together with those that stay, and nothing o
   expect((await hw.api('GET', `/workflows/${flow.id}`)).data).toEqual(flow);
 });
 
-test('one new step runs on what a past execution has completed', async () => {
+test('one new step runs on the completed steps of a past execution', async () => {
   const receiver = await startReceiver();
   const first = code('first', `await fetch("${receiver.url}"); return { at: "then" };`);
   const flow = await makeWorkflow(hw, { triggers: [{ type: 'http' }], steps: [first] });
@@ -134,7 +134,7 @@ test('unsaved code with its packages is held up to a bound', async () => {
   await expect(save()).rejects.toMatchObject({ code: 'INVALID_COMPONENT', fields: [{ path: 'component_code' }] });
 });
 
-test('it has the bounds of what is saved', async () => {
+test('it has the bounds of a saved one', async () => {
   const flow = await makeWorkflow(hw, { settings: { timeout_seconds: 1 } });
   const endless = await run(flow.id, { steps: [code('a', 'await new Promise(() => setInterval(() => {}, 10));')] });
   expect(endless.data.steps[0].error).toMatchObject({ code: 'WALL_LIMIT', message: expect.stringContaining('of 1') });

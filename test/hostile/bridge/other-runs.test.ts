@@ -117,7 +117,7 @@ export default { name: 'a', version: '1', type: 'action', async run({ steps, $ }
   return { n, names: Object.keys(steps), prop: this.n, deadline: $.context.deadline, exit: typeof $.flow.exit('done') };
 } };`;
 
-  it('every run has its own, and what was kept of one that is over says nothing', async () => {
+  it('every run has its own, and a kept one of an ended run tells nothing', async () => {
     await world.unharmed(async () => {
       const [code, isolateKey] = [await bundle(CODE), freshKey()];
       const run = (n: number) =>

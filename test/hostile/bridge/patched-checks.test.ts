@@ -223,7 +223,7 @@ export default component;`;
 
   const RUN = `function () { this.$emit(typeof this.own); }`;
 
-  it('is judged by what was read first, and runs as that', async () => {
+  it('is judged by the first values read, and runs as those', async () => {
     const code = changing(`${RUN}, 'text', null`, '{ own() {} }, null, 5', `{ deploy() {} }, { deploy: 5 }, 'x'`);
     const ran = await world.unharmed(() => world.attack(code));
     expect(ran).toMatchObject({ events: ['function'] });

@@ -9,7 +9,7 @@ import { runStep } from '../../support/step-kit.ts';
 describe('accessors-on-object-prototype', () => {
   const world = hostile();
 
-  it('they neither see nor change what leaves', async () => {
+  it('they neither see nor change outgoing values', async () => {
     const emitted = await emitsOf(
       world,
       `const names = ['id', 'name', 'summary', 'ts', 'message', 'stack', 'limit', 'code', 'run', 'over', 'bytes', 'status', 'headers', 'url', 'method', 'kind', 'cause'];

@@ -87,7 +87,7 @@ for (;;) zstdCompressSync(data, { params });`,
 describe('includes-over-2-53-elements', () => {
   const world = hostile();
 
-  it('its process is ended, and what else ran there is run again', async () => {
+  it('its process is ended, and other runs in it run again', async () => {
     await world.limit({ runCpuMs: 300 });
     const [burnt, other] = await world.unharmed(async () => {
       const { id } = await world.attacker.deploy(`export default { name: 'Other', version: '1', async run() {

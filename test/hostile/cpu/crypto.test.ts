@@ -200,7 +200,7 @@ for (;;) scryptSync('password', 'salt', 64, { N: 16384, r: 8, p: 1 });`,
 describe('ciphers-bit-by-bit', () => {
   const world = hostile();
 
-  it('are refused with what can be done at once, and go on below it', async () => {
+  it('are refused with the largest size, and work below it', async () => {
     const emitted = await emitsOf(
       world,
       `const { createCipheriv, generateKeyPairSync, getCiphers } = process.getBuiltinModule('crypto');

@@ -70,7 +70,7 @@ describe('channels-and-subscriptions', () => {
   for (let i = 0; i < ${EVENTS}; i++) this.$emit(i, { ts: 1, name: 'c'.repeat(100) + i, summary });
 } };`;
 
-  it('are stored, and what an event says beside its data counts for the run', async () => {
+  it('are stored, and the metadata of an event counts for the run', async () => {
     const { attacker, sql } = world;
     const { id } = await attacker.deploy(EMIT);
     const webhook = await attacker.api('POST', '/webhooks', { url: 'http://127.0.0.1:8080/' });
@@ -93,7 +93,7 @@ describe('backlog', () => {
   const world = hostile({ ownAccounts: true });
   const MAX = 200;
 
-  it('are refused by the name of the limit, and what was accepted stays', async () => {
+  it('are refused by the name of the limit, and accepted ones stay', async () => {
     const { attacker, sql } = world;
     await world.limit({ maxQueuedInvocations: MAX });
     const paused = await makeWorkflow(attacker, {
@@ -220,7 +220,7 @@ describe('workflows-in-turn', () => {
     select made.id, ${attacker.id}, ${emitterId}, made.listener from unnest(${ids.map(() => newId('subscription'))}::text[], ${ids}::text[]) as made(id, listener)`;
   }
 
-  it('keep no worker from the ticks of the neighbour, who has one timer', async () => {
+  it("do not keep workers from the neighbour's ticks", async () => {
     const { attacker, sql } = world;
     const source = await attacker.deploy(EMITS);
     await makeListeners(source.id);

@@ -88,7 +88,7 @@ describe('executions-that-wake-together', () => {
   /** With all jobs in the order of their time it was as long as it took to wake them all. */
   const SOON_MS = 2_500;
 
-  it('come after the ticks of the neighbour, who has one timer', async () => {
+  it("come after the neighbour's ticks", async () => {
     const { attacker } = world;
     await world.limit({ maxRequestsPerSecond: 0 });
     const flow = await makeWorkflow(attacker, { steps: ['$.flow.delay(3_600_000);'] });

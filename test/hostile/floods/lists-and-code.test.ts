@@ -33,7 +33,7 @@ describe('answers-of-few-fields', () => {
     );
   }
 
-  it('take their turns as long as what was read takes at the pace, and the neighbour is served', async () => {
+  it('take their turns as long as the read takes at its pace, and the neighbour is served', async () => {
     const { attacker } = world;
     const [{ id: large }, { id: loud }] = [await attacker.deploy(LARGE), await attacker.deploy(LOUD)];
     await deployProps();
@@ -66,7 +66,7 @@ describe('answers-of-hundreds-of-megabytes', () => {
   const QUIET = `export default { name: 'Quiet', version: '1', props: { text: { type: 'string', optional: true } }, run() {} };`;
   const MAX_ANSWER = 20 * 1024 * 1024;
 
-  it('an answer has so much of it, and says what it leaves out', async () => {
+  it('an answer has a bounded part of it, and says so', async () => {
     const { attacker, sql } = world;
     const { id: source } = await attacker.deploy(QUIET);
     const logs = JSON.stringify(

@@ -35,7 +35,7 @@ describe('timers-of-many-sources', () => {
    */
   const SOON_MS = 2_500;
 
-  it('come after the ticks of the neighbour, who has one timer', async () => {
+  it("come after the neighbour's ticks", async () => {
     const { attacker } = world;
     const sources = [];
     for (let made = 0; made < SOURCES; made++) sources.push(await attacker.deploy(CODE));

@@ -43,7 +43,7 @@ describe('connections-kept-idle', () => {
       },
     );
 
-  it('make room, the longest idle first, for who has something to ask; requests under way go on', async () => {
+  it('make room, the longest idle first, for a new request, and requests under way go on', async () => {
     await world.unharmed(async () => {
       held = Promise.withResolvers();
       const [busy, ...others] = [ask('/held'), ...Array.from({ length: CONNECTIONS - 1 }, () => ask('/'))];
@@ -86,7 +86,7 @@ describe('more-connections-than-allowed', () => {
   const BODY_NEVER_SENT = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n';
 
   it.each(['', 'GET / HT', BODY_NEVER_SENT])(
-    'those that have said %j make room for who has something to say',
+    'those that have said %j make room for a client with a request',
     async (half) => {
       await world.unharmed(async () => {
         const talker = connect(server.port, '127.0.0.1');
@@ -155,7 +155,7 @@ describe('answers-read-no-further', () => {
     return socket;
   };
 
-  it('are cut off, and who reads slowly is not', async () => {
+  it('are cut off, and a slow reader is not', async () => {
     await world.unharmed(async () => {
       const stalled = Array.from({ length: 5 }, ask);
       for (const socket of stalled) socket.once('data', () => socket.pause());

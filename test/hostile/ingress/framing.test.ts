@@ -125,7 +125,7 @@ describe('duplicate-content-length', () => {
     `content-length: ${'9'.repeat(30)}`,
   ];
 
-  it('is a 400, and what follows is never taken for a request', async () => {
+  it('is a 400, and the rest is never taken for a request', async () => {
     const { server } = world;
     await world.unharmed(async () => {
       for (const lengths of LENGTHS) {

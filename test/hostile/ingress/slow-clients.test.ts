@@ -63,7 +63,7 @@ describe('slow-body', () => {
   const ROUNDS = 8;
   const BIN = `export default { name: 'Bin', version: '1', props: { http: '$.interface.http' }, run(event) { this.$emit(event); } };`;
 
-  it('nothing is run, and nothing is reserved for what has not arrived', async () => {
+  it('nothing is run, and nothing is reserved for missing bytes', async () => {
     const { attacker, server, sql } = world;
     const { id, endpoint } = await attacker.deploy(BIN);
     const paths = [new URL(endpoint).pathname, '/v1/sources'];

@@ -62,7 +62,7 @@ describe('redaction-made-slow', () => {
 
   const keys = Array.from({ length: 3_000 }, (_, i) => `sk_live_${i + 100_000}`);
 
-  it('the search takes bounded time, and what it gives up on is withheld', async () => {
+  it('the search takes bounded time, and text that it gives up on is withheld', async () => {
     const ran = await world.unharmed(() =>
       world.attack(
         `export default { name: 'Alike', version: '1', props: { keys: { type: 'string[]', secret: true } }, run() {

@@ -98,7 +98,7 @@ describe('variables-of-many-megabytes', () => {
   const names = Array.from({ length: 24 }, (_, i) => `A${i}`);
   const EXECUTIONS = 32;
 
-  it('ends before anything is read, with the limit, and smaller ones are taken out of what it puts out', async () => {
+  it('ends before anything is read, with the limit, and smaller ones are removed from its output', async () => {
     const { attacker } = world;
     for (const [i, name] of names.entries()) {
       const value = Array.from({ length: 2_400 }, (_, line) => `${line}_${i} ${ODD}`).join('\n');

@@ -75,7 +75,7 @@ describe('tarball-headers', () => {
     ['longer-name', 'L', 'package/'.repeat(131_072), 'a header of the archive has more than 65536 bytes'],
   ] as const;
 
-  it('are refused by what is wrong with the archive', async () => {
+  it('are refused by the mistake of the archive', async () => {
     for (const [name, type, content] of HEADERS)
       await chain.publish({ name, version: '1.0.0', entries: [{ path: 'package/header', type, content }, file] });
     expect(await chain.refusals(...HEADERS.map(([name]) => name))).toEqual(

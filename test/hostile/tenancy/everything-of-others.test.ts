@@ -157,7 +157,7 @@ describe('names-of-others', () => {
 describe('lists-of-others', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('shows what is the caller’s own, and counts nothing else', async () => {
+  it('shows only rows of the caller', async () => {
     const { attacker, neighbour } = world;
     const source = await neighbour.deploy(OWNED);
     const webhook = await neighbour.api('POST', '/webhooks', { url: 'https://receiver.example/in' });

@@ -19,7 +19,7 @@ describe('account-id-in-a-header', () => {
     'x-api-key',
   ];
 
-  it('the key alone says whose request it is', async () => {
+  it('the key alone names the account of a request', async () => {
     const { attacker, neighbour, server } = world;
     const source = await neighbour.deploy(`export default { name: 'Mine', version: '1', run() {} };`);
     await world.unharmed(async () => {
@@ -180,7 +180,7 @@ describe('key-anywhere-but-its-header', () => {
 describe('public-pages-without-tenant-data', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('figures, health and the API’s description are about the node, not about who uses it', async () => {
+  it('figures, health and the API’s description are about the node, not about its users', async () => {
     const { neighbour, server } = world;
     const source = await neighbour.deploy(OWNED, { token: 'secret-of-the-neighbour' });
     const webhook = await neighbour.api('POST', '/webhooks', { url: 'https://receiver-of-the-neighbour.example/in' });

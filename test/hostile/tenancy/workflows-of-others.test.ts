@@ -67,7 +67,7 @@ describe('resume-links-of-others', () => {
 describe('sends-of-others', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('are answered as what does not exist, and nothing happens to them', async () => {
+  it('are answered like unknown ones, and nothing happens to them', async () => {
     const settings = { region: 'eu-central-1', access_key_id: 'AKIANEIGHBOUR', secret_access_key: 'neighbours-secret' };
     await world.neighbour.api('PUT', '/sends/s3', settings);
     const [send] = await sendEach({ attacker: world.neighbour, sql: world.sql }, [
