@@ -26,7 +26,7 @@ export class LargeAnswer {
         const { done, value } = left.next();
         if (done === true) return controller.close();
         controller.enqueue(value);
-        stall = setTimeout(cutOff, LIMITS.answerStallMs).unref();
+        stall = setTimeout(cutOff, LIMITS.clientStallMs).unref();
       },
       cancel: () => clearTimeout(stall),
     });

@@ -55,7 +55,7 @@ export function eventStream(messages: MessageSource, options: EventStreamOptions
           return;
         }
         controller.enqueue(encoder.encode(text));
-        stall = setTimeout(options.cutOff, LIMITS.streamStallMs);
+        stall = setTimeout(options.cutOff, LIMITS.clientStallMs);
       },
       cancel: end,
     },

@@ -97,7 +97,7 @@ export async function lineStream(options: LineStreamOptions): Promise<ReadableSt
           const bytes = encoder.encode(value);
           onBytes(bytes.length);
           controller.enqueue(bytes);
-          stall = setTimeout(cutOff, LIMITS.answerStallMs).unref();
+          stall = setTimeout(cutOff, LIMITS.clientStallMs).unref();
         } catch (error) {
           if (isOver) return;
           onError(error);

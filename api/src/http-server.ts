@@ -46,7 +46,7 @@ interface ClientPatience {
   /** How often the two are looked at. */
   checkMs: number;
   maxConnections: number;
-  answerStallMs: number;
+  clientStallMs: number;
   /** At least what `keep-alive: timeout` tells clients. */
   closingIdleMs: number;
 }
@@ -66,7 +66,7 @@ const PATIENCE: ClientPatience = {
   requestTimeoutMs: LIMITS.requestTimeoutMs,
   checkMs: 5_000,
   maxConnections: LIMITS.maxClientConnections,
-  answerStallMs: LIMITS.answerStallMs,
+  clientStallMs: LIMITS.clientStallMs,
   closingIdleMs: LIMITS.closingIdleMs,
 };
 const IDLE_CHECK_MS = 25;
@@ -126,7 +126,7 @@ function domainName({ endpointDomain }: HttpServerOptions): string | undefined {
   return endpointDomain?.toLowerCase().replace(/:\d+$/, '');
 }
 
-function requestRouter(options: HttpServerOptions, early: EarlyAnswers, { answerStallMs }: ClientPatience) {
+function requestRouter(options: HttpServerOptions, early: EarlyAnswers, { clientStallMs }: ClientPatience) {
   const domain = domainName(options);
   // Replacing the globals of the whole process for a faster Response is not worth it here.
   const answerWithApp = getRequestListener(options.app.fetch, {
@@ -167,7 +167,7 @@ function requestRouter(options: HttpServerOptions, early: EarlyAnswers, { answer
   return (request: IncomingMessage, response: ServerResponse, expected: Expected) => {
     if (cutPipeline(queued, request, response)) return;
     stripBasePath(request, basePath);
-    cutOffStalled(response, answerStallMs);
+    cutOffStalled(response, clientStallMs);
     if (request.headers.host === undefined && request.httpVersion !== '1.0')
       return early.problem(response, 400, 'The host header is missing');
     if (response.socket !== null) return serve(request, response, expected);
@@ -181,12 +181,12 @@ function requestRouter(options: HttpServerOptions, early: EarlyAnswers, { answer
  * A client that reads nothing would keep its answer in memory, and its connection, for as long as
  * it likes.
  */
-function cutOffStalled(response: ServerResponse, answerStallMs: number): void {
+function cutOffStalled(response: ServerResponse, clientStallMs: number): void {
   // All of it was written, as far as the system took it.
   response.once('prefinish', () => {
     const { socket } = response;
     if (socket === null || socket.writableLength === 0) return;
-    socket.setTimeout(answerStallMs);
+    socket.setTimeout(clientStallMs);
     // Before node's own listener, which sets the timeout of idle connections.
     response.prependOnceListener('finish', () => socket.setTimeout(0));
   });

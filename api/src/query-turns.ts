@@ -32,7 +32,7 @@ export interface QueryTurnsOptions {
   maxWaitMs?: number;
 }
 
-const PACE = { smallChars: LIMITS.smallAnswerChars, charsPerSecond: LIMITS.answerCharsPerSecond };
+const PACE = { smallChars: LIMITS.smallBatchChars, charsPerSecond: LIMITS.batchCharsPerSecond };
 
 export function createQueryTurns({ hasOthers, maxWaitMs = LIMITS.maxRequestWaitMs }: QueryTurnsOptions): QueryTurns {
   const turns = createLimiter(LIMITS.maxQueriesPerTenant);

@@ -17,7 +17,7 @@ export interface UnfinishedBodies {
 interface UnfinishedBody {
   /**
    * Counts a received piece. Returns how many milliseconds to wait before the next read: see
-   * LIMITS.bodyReadBytesPerSecond.
+   * LIMITS.readBytesPerSecond.
    */
   add(bytes: number): number;
   end(): void;
@@ -30,8 +30,8 @@ export function createUnfinishedBodies(activeTenants: ActiveTenants = createActi
   const held = createClientBytes(LIMITS.maxUnfinishedBodyBytes);
   const pace = createReadPacer({
     activeTenants,
-    bytesPerSecond: LIMITS.bodyReadBytesPerSecond,
-    burstMs: LIMITS.bodyReadBurstMs,
+    bytesPerSecond: LIMITS.readBytesPerSecond,
+    burstMs: LIMITS.readBurstMs,
   });
   return {
     begin(accountId, announced, cutOff) {
@@ -39,7 +39,7 @@ export function createUnfinishedBodies(activeTenants: ActiveTenants = createActi
       const { add, end } = held.hold(accountId, cutOff);
       return {
         add(bytes) {
-          const counted = Math.max(bytes, LIMITS.minBodyPieceBytes);
+          const counted = Math.max(bytes, LIMITS.minPieceBytes);
           add(counted);
           return pace.waitMs(accountId, counted);
         },

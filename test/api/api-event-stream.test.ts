@@ -105,10 +105,10 @@ test('the next part is read after the last one was taken, and a client that take
   await reader.read();
   await reader.read();
   expect(asked).toHaveLength(1);
-  vi.advanceTimersByTime(LIMITS.streamStallMs - 1);
+  vi.advanceTimersByTime(LIMITS.clientStallMs - 1);
   expect(state.cut).toBe(0);
   await reader.read();
-  vi.advanceTimersByTime(LIMITS.streamStallMs - 1);
+  vi.advanceTimersByTime(LIMITS.clientStallMs - 1);
   expect(state.cut).toBe(0);
   vi.advanceTimersByTime(1);
   expect(state.cut).toBe(1);

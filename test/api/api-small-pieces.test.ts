@@ -11,7 +11,7 @@ import { z } from '@hono/zod-openapi';
 /* A client decides in how many pieces a body comes. */
 
 test('a byte of a body at a time counts as what it costs', () => {
-  const most = LIMITS.maxUnfinishedBodyBytes / LIMITS.minBodyPieceBytes;
+  const most = LIMITS.maxUnfinishedBodyBytes / LIMITS.minPieceBytes;
   let cutOff = 0;
   const body = createUnfinishedBodies().begin('o_a', undefined, () => cutOff++);
   for (let n = 0; n < most; n++) body?.add(1);

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { readRequestBody } from '../../api/src/read-request-body.ts';
 import { createUnfinishedBodies } from '../../api/src/unfinished-bodies.ts';
 
-const SECOND = LIMITS.bodyReadBytesPerSecond;
+const SECOND = LIMITS.readBytesPerSecond;
 const REST_MS = 20;
 
 test('large bodies of an account are to be read at a pace while others send', () => {

@@ -60,7 +60,7 @@ test('a failed query frees its slot, and one whose slot comes too late is told s
 });
 
 test('beside others a large answer keeps its turn for as long as it takes at the pace, alone it does not', async () => {
-  const large = 'x'.repeat(LIMITS.smallAnswerChars + LIMITS.answerCharsPerSecond / 4);
+  const large = 'x'.repeat(LIMITS.smallBatchChars + LIMITS.batchCharsPerSecond / 4);
   const msOf = async (hasOthers: boolean) => {
     const turns = createQueryTurns({ hasOthers: () => hasOthers });
     const startedAtMs = performance.now();
@@ -72,7 +72,7 @@ test('beside others a large answer keeps its turn for as long as it takes at the
 });
 
 test('characters read for an unanswered request count too, even if the request fails', async () => {
-  const chars = LIMITS.smallAnswerChars + LIMITS.answerCharsPerSecond / 10;
+  const chars = LIMITS.smallBatchChars + LIMITS.batchCharsPerSecond / 10;
   const turns = createQueryTurns({ hasOthers: () => true });
   const startedAtMs = performance.now();
   const asked = Array.from({ length: 4 * LIMITS.maxQueriesPerTenant }, (_, nth) =>

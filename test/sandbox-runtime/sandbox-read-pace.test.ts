@@ -32,7 +32,7 @@ test('megabytes of a tenant are read at a pace while another one runs, and come 
   // Both have their process then.
   await whileOneRuns('o_neighbour', () => runLarge('o_large'));
   const tookMs = await whileOneRuns('o_neighbour', () => runLarge('o_large'));
-  const paceMs = ((EVENTS * EVENT_BYTES) / LIMITS.sandboxReadBytesPerSecond) * 1_000 - LIMITS.sandboxReadBurstMs;
+  const paceMs = ((EVENTS * EVENT_BYTES) / LIMITS.readBytesPerSecond) * 1_000 - LIMITS.readBurstMs;
   expect(tookMs).toBeGreaterThan(paceMs);
 });
 

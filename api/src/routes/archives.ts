@@ -136,7 +136,7 @@ function streamPieces(
             return controller.close();
           }
           controller.enqueue(value);
-          stall = setTimeout(on.cutOff, LIMITS.answerStallMs).unref();
+          stall = setTimeout(on.cutOff, LIMITS.clientStallMs).unref();
         } catch (error) {
           on.onError(error);
           end();

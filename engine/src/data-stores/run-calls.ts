@@ -17,7 +17,7 @@ import { endAtPace } from '../fairness/index.ts';
  * A megabyte of values is some tens of milliseconds of the node's only thread, and as much of the
  * database.
  */
-const PACE = { smallChars: LIMITS.smallDataStoreValueChars, charsPerSecond: LIMITS.dataStoreCharsPerSecond };
+const PACE = { smallChars: LIMITS.smallValueChars, charsPerSecond: LIMITS.dataStoreCharsPerSecond };
 
 /** The account of the run, with the limits that the run was started with. */
 interface StoreTenant {

@@ -88,7 +88,7 @@ export interface BatcherOptions<T, R> {
   };
 }
 
-const PACE = { smallChars: LIMITS.smallCommitChars, charsPerSecond: LIMITS.commitCharsPerSecond };
+const PACE = { smallChars: LIMITS.smallBatchChars, charsPerSecond: LIMITS.batchCharsPerSecond };
 
 interface Waiting<T, R> {
   item: T;

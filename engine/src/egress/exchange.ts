@@ -28,7 +28,7 @@ export interface ExchangeRequest {
    *   and then closes it. After the status, no failure undoes the response.
    *
    * A piece of the body counts for `onBytes` and `maxDrainedBytes` as at least
-   * LIMITS.minFetchPieceBytes: reading it costs as much. `waitMs` also counts the bytes around the
+   * LIMITS.minPieceBytes: reading it costs as much. `waitMs` also counts the bytes around the
    * body.
    */
   overflow:
@@ -168,7 +168,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     const { maxKeptBytes, onBody, overflow } = this.#request;
     const limit = onBody?.(chunk.length);
     if (limit !== undefined) return this.end({ kind: 'error', error: new OverRunLimit(limit) });
-    const counted = Math.max(chunk.length, LIMITS.minFetchPieceBytes);
+    const counted = Math.max(chunk.length, LIMITS.minPieceBytes);
     this.#seenBytes += chunk.length;
     this.#countedBytes += counted;
     const room = maxKeptBytes - this.#kept.length;

@@ -1,7 +1,7 @@
 import { createLimiter, LIMITS } from '@headwater/shared';
 import { endAtPace } from './end-at-pace.ts';
 
-const PACE = { smallChars: LIMITS.smallDbValueChars, charsPerSecond: LIMITS.dbReadCharsPerSecond };
+const PACE = { smallChars: LIMITS.smallValueChars, charsPerSecond: LIMITS.dbReadCharsPerSecond };
 /** Each is answered soon, whether its run still waits for it or not. */
 const NEVER = new AbortController().signal;
 

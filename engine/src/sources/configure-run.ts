@@ -45,7 +45,7 @@ export interface ConfigureRun {
 }
 
 const MAX_SHOWN_LOGS = 5;
-const PACE = { smallChars: LIMITS.smallPropAnswerChars, charsPerSecond: LIMITS.propAnswerCharsPerSecond };
+const PACE = { smallChars: LIMITS.smallValueChars, charsPerSecond: LIMITS.propAnswerCharsPerSecond };
 
 /**
  * Runs a component's code about its props as a hook runs, and returns its JSON text without the

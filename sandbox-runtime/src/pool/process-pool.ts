@@ -66,8 +66,8 @@ export class ProcessPool {
   readonly #activeTenants = createActiveTenants();
   readonly #pace = createReadPacer({
     activeTenants: this.#activeTenants,
-    bytesPerSecond: LIMITS.sandboxReadBytesPerSecond,
-    burstMs: LIMITS.sandboxReadBurstMs,
+    bytesPerSecond: LIMITS.readBytesPerSecond,
+    burstMs: LIMITS.readBurstMs,
   });
   #booting = 0;
   #failedBoots = 0;

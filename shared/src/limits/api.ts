@@ -7,8 +7,6 @@ export const API_LIMITS = defineLimits({
   maxNameChars: { default: 256, unit: 'characters', scope: 'resource', why: 'the name of a source, webhook, account, key and the like' },
   maxQueriesPerTenant: { default: 2, unit: 'count', scope: 'account', why: 'requests to the REST API that query the database at once on one node; more wait' },
   maxQueries: { default: 5, unit: 'count', scope: 'node', why: 'such requests of all accounts; the database has ten connections for a node' },
-  smallAnswerChars: { default: 256 * 1024, unit: 'characters', scope: 'account', why: 'characters read for an answer of the REST API that are free of the next pace' },
-  answerCharsPerSecond: { default: 8 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which larger answers are read, shown or not, while others are here; the next request waits' },
   maxApiBodyBytes: { default: 6 * 1024 * 1024, unit: 'bytes', scope: 'request', why: 'the body of a request to the REST API; over it 413' },
   maxEmailChars: { default: 320, unit: 'characters', scope: 'account', why: 'an e-mail address (RFC 5321, with room to spare)' },
   maxDescriptionChars: { default: 4_096, unit: 'characters', scope: 'resource', why: 'a description' },

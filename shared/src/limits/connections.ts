@@ -11,7 +11,7 @@ export const CONNECTION_LIMITS = defineLimits({
   maxUnreadAnswerBytes: { default: 64 * 1024 * 1024, unit: 'bytes', scope: 'account', why: 'answers that clients have not read on one node; beyond it the oldest are cut off' },
   maxUnfinishedBodyBytes: { default: 128 * 1024 * 1024, unit: 'bytes', scope: 'account', why: 'what has arrived of bodies over `smallBodyBytes` that are not complete; the oldest are cut off' },
   smallAnswerBytes: { default: 16 * 1024, unit: 'bytes', scope: 'answer', why: 'answers up to this size do not count for `maxUnreadAnswerBytes`' },
-  answerStallMs: { default: 30_000, unit: 'ms', scope: 'answer', why: 'a client that takes nothing of its answer for so long is cut off' },
+  clientStallMs: { default: 30_000, unit: 'ms', scope: 'answer', why: 'a client that takes nothing of its answer or stream for so long is cut off; a stream can go on where it was' },
   headersTimeoutMs: { default: 15_000, unit: 'ms', scope: 'connection', why: 'from the first byte of a connection to the end of the headers' },
   requestTimeoutMs: { default: 60_000, unit: 'ms', scope: 'request', why: 'from the first byte to the end of the body' },
   keepAliveMs: { default: 65_000, unit: 'ms', scope: 'connection', why: 'how long an idle connection is kept: longer than load balancers keep theirs (60 s)' },

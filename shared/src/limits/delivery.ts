@@ -39,8 +39,6 @@ export const DELIVERY_LIMITS = defineLimits({
   deliveryLaneBatch: { default: 64, unit: 'count', scope: 'webhook', why: 'deliveries that one turn of its lane takes' },
   accountLaneBatch: { default: 256, unit: 'count', scope: 'account', why: 'deliveries that one turn of its lane takes, of all its webhooks' },
   maxClaimBytes: { default: 1024 * 1024, unit: 'bytes', scope: 'account', why: 'events or payloads after which a turn of a lane takes no more; the first is taken whatever its size' },
-  smallClaimChars: { default: 256 * 1024, unit: 'characters', scope: 'account', why: 'characters that a turn of a lane may take without a pause, while others are here' },
-  claimCharsPerSecond: { default: 8 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which lanes take what is larger, while others are here' },
   smallSendChars: { default: 64 * 1024, unit: 'characters', scope: 'account', why: 'characters of a delivery or send after which the next need not wait, while others are here' },
   sendCharsPerSecond: { default: 16 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which larger deliveries, and larger sends, begin, while others are here' },
   failedAttemptsPerSecond: { default: 50, unit: 'per second', scope: 'account', why: 'failed attempts that a node makes for an account beside others, or beside its webhooks that answer' },

@@ -12,7 +12,6 @@ export const EGRESS_LIMITS = defineLimits({
   maxHeadChars: { default: 256 * 1024, unit: 'characters', scope: 'request', why: 'URL and headers of either, as JSON' },
   maxFetchRedirects: { default: 10, unit: 'count', scope: 'request', why: 'redirects that `fetch` follows' },
   maxFetchResponseHeaderBytes: { default: 16 * 1024, unit: 'bytes', scope: 'answer', why: "header names and values of an answer to a component's request; as Node's own clients have it" },
-  minFetchPieceBytes: { default: 512, unit: 'bytes', scope: 'answer', why: "what each piece of an answer's body counts at least, wherever its bytes are counted" },
   maxFetchFramingBytes: { default: 512 * 1024, unit: 'bytes', scope: 'answer', why: 'headers, lengths and extensions of chunks, beyond as much as the body counts' },
   maxNameAddresses: { default: 512, unit: 'count', scope: 'request', why: 'addresses of one name; all are checked, and the first few are tried' },
   maxSystemLookupsWaiting: { default: 16, unit: 'count', scope: 'account', why: 'names that wait until the system of a node is asked for them' },

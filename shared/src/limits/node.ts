@@ -6,6 +6,8 @@ export const NODE_LIMITS = defineLimits({
   readyCheckMs: { default: 2_000, unit: 'ms', scope: 'node', why: 'how long `/readyz` waits for the database' },
   databaseSilenceMs: { default: 30_000, unit: 'ms', scope: 'node', why: 'the server ends a transaction in which its node is silent for so long; so long work waits for a free connection' },
   maxStatementMs: { default: 60_000, unit: 'ms', scope: 'node', why: 'the server ends a statement that takes longer (`statement_timeout`)' },
+  smallBatchChars: { default: 256 * 1024, unit: 'characters', scope: 'account', why: 'characters in one answer of the REST API, one turn of a lane, or one commit that cost no pause, while others are here' },
+  batchCharsPerSecond: { default: 8 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which larger ones go on, while others are here; an answer counts what was read for it, shown or not' },
   databaseProbeMs: { default: 3_000, unit: 'ms', scope: 'node', why: 'a connection that owes an answer for so long is given up, unless the server says that it works on it' },
   maxCommitMs: { default: 90_000, unit: 'ms', scope: 'node', why: 'a commit of many that takes longer is given up with its items, and `/readyz` says so' },
   databaseConnectMs: { default: 5_000, unit: 'ms', scope: 'node', why: 'connecting to the database' },

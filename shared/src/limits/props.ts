@@ -13,6 +13,5 @@ export const PROP_LIMITS = defineLimits({
   maxDynamicPropsPerAccount: { default: 200, unit: 'count', scope: 'account', why: 'answers of `additionalProps` that are kept; the oldest go first' },
   maxPropOptionsBytes: { default: 1024 * 1024, unit: 'bytes', scope: 'component', why: "the answer of a prop's `options`, as JSON" },
   maxPropRunsPerTenant: { default: 4, unit: 'count', scope: 'account', why: 'runs of `options` and `additionalProps` at once on one node' },
-  smallPropAnswerChars: { default: 16 * 1024, unit: 'characters', scope: 'account', why: 'characters of such an answer that cost no pace' },
   propAnswerCharsPerSecond: { default: 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which the rest of a larger answer uses up its turn' },
 });

@@ -14,8 +14,6 @@ export const RUN_LIMITS = defineLimits({
   maxAbandonedRunBytes: { default: 64 * 1024 * 1024, unit: 'bytes', scope: 'account', why: 'events of those, unless a single one has more' },
   abandonedRunDays: { default: 90, unit: 'days', scope: 'account', why: 'how long abandoned runs are kept, whatever it keeps of its history' },
   maxRetriedExecutions: { default: 1_000, unit: 'count', scope: 'request', why: 'failed executions that are replayed' },
-  smallCommitChars: { default: 256 * 1024, unit: 'characters', scope: 'account', why: 'output of runs and steps in one commit that costs no pause, while others are here' },
-  commitCharsPerSecond: { default: 8 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which more output is committed, while others are here' },
   minTimerIntervalSeconds: { default: 1, unit: 'seconds', scope: 'timer', why: 'the shortest interval' },
   maxTimerIntervalSeconds: { default: 366 * 24 * 3600, unit: 'seconds', scope: 'timer', why: 'the longest interval' },
   maxCronChars: { default: 512, unit: 'characters', scope: 'timer', why: 'a cron expression' },

@@ -15,6 +15,4 @@ export const SANDBOX_LIMITS = defineLimits({
   maxAloneWaitMs: { default: 900_000, unit: 'ms', scope: 'run', why: 'how long a run that is repeated alone waits for a process before it begins anew; longer than any run takes' },
   intervalGraceMs: { default: 5_000, unit: 'ms', scope: 'run', why: 'how long it goes on after its end where only intervals are left' },
   maxLoadWaitMs: { default: 60_000, unit: 'ms', scope: 'component', why: 'how long its load waits for earlier ones and for a process; then 429' },
-  sandboxReadBytesPerSecond: { default: 16 * 1024 * 1024, unit: 'bytes per second', scope: 'account', why: 'pace at which the output of sandbox processes is read while others are here (`othersPresentMs`)' },
-  sandboxReadBurstMs: { default: 20, unit: 'ms', scope: 'account', why: 'so much ahead of that pace need not wait' },
 });

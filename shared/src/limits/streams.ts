@@ -10,7 +10,6 @@ export const STREAM_LIMITS = defineLimits({
   streamHeartbeatMs: { default: 15_000, unit: 'ms', scope: 'stream', why: 'how often it sends a sign of life' },
   streamKeyCheckMs: { default: 15_000, unit: 'ms', scope: 'stream', why: 'how often its key is looked at again' },
   streamRetryMs: { default: 1_000, unit: 'ms', scope: 'stream', why: 'how long clients are told to wait before they connect again' },
-  streamStallMs: { default: 30_000, unit: 'ms', scope: 'stream', why: 'a client that takes nothing for so long is cut off; it can go on where it was' },
   streamPollMs: { default: 250, unit: 'ms', scope: 'node', why: 'how often a node looks for what other nodes have committed, while it has streams' },
   streamLogPollMs: { default: 500, unit: 'ms', scope: 'node', why: 'how often a node looks for what executions have logged, while it has streams' },
   streamPauseMs: { default: 50, unit: 'ms', scope: 'stream', why: 'pause between two reads' },

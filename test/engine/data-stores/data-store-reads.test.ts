@@ -28,7 +28,7 @@ async function valuePagesRead(): Promise<number> {
 const LARGE = 1_000_000;
 const CALLS = 12;
 /** Pause that each large value costs its turn while other accounts are active. */
-const PAUSE_MS = ((LARGE - LIMITS.smallDataStoreValueChars) / LIMITS.dataStoreCharsPerSecond) * 1_000;
+const PAUSE_MS = ((LARGE - LIMITS.smallValueChars) / LIMITS.dataStoreCharsPerSecond) * 1_000;
 
 test.each(['get', 'entries'] as const)(
   'large answers of %s follow at a pace while others are here, else at once',

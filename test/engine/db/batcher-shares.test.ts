@@ -142,7 +142,7 @@ test('a single tenant is not paced', async () => {
     maxBatch: 4,
     minIntervalMs: 0,
     // A second's worth.
-    share: { ...rules, maxTenantWeight: 2, charsOf: () => LIMITS.smallCommitChars + LIMITS.commitCharsPerSecond },
+    share: { ...rules, maxTenantWeight: 2, charsOf: () => LIMITS.smallBatchChars + LIMITS.batchCharsPerSecond },
     async commit(batch) {
       return batch.map(() => undefined);
     },
@@ -160,7 +160,7 @@ test('the next batch of a tenant with much text waits, and batches of other heav
     maxBatch: 4,
     minIntervalMs: 0,
     // Half a second's worth.
-    share: { ...rules, maxTenantWeight: 2, charsOf: () => LIMITS.smallCommitChars + LIMITS.commitCharsPerSecond / 2 },
+    share: { ...rules, maxTenantWeight: 2, charsOf: () => LIMITS.smallBatchChars + LIMITS.batchCharsPerSecond / 2 },
     async commit(batch) {
       for (const item of batch) atMs.set(named([item]), performance.now());
       return batch.map(() => undefined);

@@ -61,7 +61,7 @@ test('a waiting claim begins no sooner than after as long as the claim before it
 });
 
 test('after a large claim the next one is paced beside other tenants, and begins at once without them', async () => {
-  const chars = LIMITS.smallClaimChars + LIMITS.claimCharsPerSecond * 2;
+  const chars = LIMITS.smallBatchChars + LIMITS.batchCharsPerSecond * 2;
   const nextAfterMs = async (tenants: readonly string[]) => {
     const { begun, run, isBegun } = held(tenants);
     const first = run('o_a', 'a1');

@@ -58,7 +58,7 @@ function exchanges(origin: string, overflow: ExchangeRequest['overflow']) {
 }
 
 test('a byte of a body at a time counts for the budget of the tenant as what it costs', async () => {
-  const count = LIMITS.maxFetchBytesPerTenant / LIMITS.minFetchPieceBytes + 1;
+  const count = LIMITS.maxFetchBytesPerTenant / LIMITS.minPieceBytes + 1;
   const { url } = await serve(CHUNKED, chunk(1).repeat(count), END);
   const limit = { name: 'maxFetchBytesPerTenant', value: LIMITS.maxFetchBytesPerTenant };
   expect(await fetchFrom(url)).toMatchObject({ ok: false, limit });
@@ -102,7 +102,7 @@ test('an unread answer of a few pieces is read to its end, so that the connectio
   const { url, connections } = await serve(
     CHUNKED,
     chunk(1).repeat(100),
-    chunk(60_000 - 100 * LIMITS.minFetchPieceBytes),
+    chunk(60_000 - 100 * LIMITS.minPieceBytes),
     END,
   );
   const deliver = exchanges(url, { kind: 'cut', maxDrainedBytes: LIMITS.maxDrainedResponseBytes });
@@ -156,7 +156,7 @@ test.each([
   ['a body alone', `${HEAD}content-length: 1000000\r\n\r\n${'x'.repeat(1_000_000)}`, 1_000_000, 1_000_000],
   ['large chunks', CHUNKED + chunk(16_384).repeat(60) + END, 983_040, 983_040],
   ['chunks with extensions', CHUNKED + chunk(1_000, 'e'.repeat(900)).repeat(500) + END, 500_000, 950_000],
-  ['single bytes', CHUNKED + chunk(1).repeat(5_000) + END, ...Array(2).fill(5_000 * LIMITS.minFetchPieceBytes)],
+  ['single bytes', CHUNKED + chunk(1).repeat(5_000) + END, ...Array(2).fill(5_000 * LIMITS.minPieceBytes)],
 ])('%s: the budget is told of the body, and the pace of all that is read', async (_, answer, counted, paced) => {
   const { url } = await serve(answer);
   const told = { counted: 0, paced: 0 };

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 
 const LARGE = 'x'.repeat(60_000);
 /** Pause that a large value costs its turn while other accounts are active. */
-const PAUSE_MS = ((LARGE.length - LIMITS.smallDbValueChars) / LIMITS.dbReadCharsPerSecond) * 1_000;
+const PAUSE_MS = ((LARGE.length - LIMITS.smallValueChars) / LIMITS.dbReadCharsPerSecond) * 1_000;
 const READS = 200;
 
 async function timeOf(hasOthers: boolean, value: string): Promise<number> {
@@ -17,7 +17,7 @@ async function timeOf(hasOthers: boolean, value: string): Promise<number> {
 
 test('reads follow each other without a pause if the tenant is alone or the values are small', async () => {
   expect(await timeOf(false, LARGE)).toBeLessThan(PAUSE_MS * 10);
-  expect(await timeOf(true, 'x'.repeat(LIMITS.smallDbValueChars))).toBeLessThan(PAUSE_MS * 10);
+  expect(await timeOf(true, 'x'.repeat(LIMITS.smallValueChars))).toBeLessThan(PAUSE_MS * 10);
 });
 
 test('while others are here an account reads large values at its pace', async () => {

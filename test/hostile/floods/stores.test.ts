@@ -76,7 +76,7 @@ describe('data-store-reads', () => {
     const reads = ran.reduce((sum, run) => sum + run.reads, 0);
     expect(reads).toBeGreaterThan(0);
     // Each turn pauses after its read, so the first reads have no pause before them.
-    const pauseMs = ((VALUE_CHARS - LIMITS.smallDataStoreValueChars) / LIMITS.dataStoreCharsPerSecond) * 1_000;
+    const pauseMs = ((VALUE_CHARS - LIMITS.smallValueChars) / LIMITS.dataStoreCharsPerSecond) * 1_000;
     expect(reads).toBeLessThanOrEqual(LIMITS.maxDataStoreCallsPerTenant * (ms / pauseMs + 1));
   });
 });

@@ -144,7 +144,7 @@ describe('answers-read-no-further', () => {
 
   beforeAll(async () => {
     const app = { fetch: () => new Response('x'.repeat(BYTES), { headers: { 'content-length': String(BYTES) } }) };
-    const patience = { answerStallMs: STALL_MS };
+    const patience = { clientStallMs: STALL_MS };
     server = await startHttpServer({ app: app as never, host: '127.0.0.1', port: 0, patience });
   });
   afterAll(() => server.stop());

@@ -39,7 +39,7 @@ const CLAIM_MS = 10_000;
 /** After a claim that failed or is late, before the tenant's next one. */
 const FAILED_PAUSE_MS = 500;
 
-const PACE = { smallChars: LIMITS.smallClaimChars, charsPerSecond: LIMITS.claimCharsPerSecond };
+const PACE = { smallChars: LIMITS.smallBatchChars, charsPerSecond: LIMITS.batchCharsPerSecond };
 
 interface LastClaim {
   tookMs: number;
