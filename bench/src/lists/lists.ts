@@ -15,6 +15,8 @@ import { formatCount, formatLatency, formatMachine } from '../text.ts';
 import type { Undo } from '../undo.ts';
 
 const WEBHOOKS = 100;
+/** Another account has so many. */
+const MANY_WEBHOOKS = 2_000;
 const SAMPLES = 100;
 const FILLED_AT_ONCE = 50_000;
 const WARM_UPS = 5;
@@ -41,13 +43,14 @@ export async function benchLists(undo: Undo, options: BenchArguments): Promise<b
   await migrate({ url: server.url, log });
   const db = openDatabase({ url: server.url, maxConnections: 1 });
   undo.push(() => db.close());
-  const filled = await fill(db.sql, options.deliveries);
+  const filled = await fill(db.sql, WEBHOOKS, options.deliveries);
+  const many = await fill(db.sql, MANY_WEBHOOKS, options.deliveries);
   const machine = describeMachine();
   if (!options.json) console.log(`${formatMachine(machine)}\n${formatCount(options.deliveries)} deliveries`);
   const results: Measured[] = [];
   const [backend] = await db.sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
   const pid = backend?.pid ?? 0;
-  for (const [name, work] of worksOf(db.sql, filled)) {
+  for (const [name, work] of [...worksOf(db.sql, filled), ...worksOfMany(db.sql, many)]) {
     const beganMs = cpuMsOf(pid);
     const latency = await measure(work);
     const result = { name, latency, cpuMs: (cpuMsOf(pid) - beganMs) / (WARM_UPS + SAMPLES) };
@@ -86,9 +89,9 @@ interface Filled {
   lastMs: number;
 }
 
-async function fill(sql: Sql, deliveries: number): Promise<Filled> {
+async function fill(sql: Sql, webhooks: number, deliveries: number): Promise<Filled> {
   const [accountId, emitterId] = [newId('account'), newId('source')];
-  const ids = Array.from({ length: WEBHOOKS }, () => newId('webhook'));
+  const ids = Array.from({ length: webhooks }, () => newId('webhook'));
   const lastMs = Date.now();
   const firstMs = lastMs - DAY_MS;
   const stepMs = DAY_MS / deliveries;
@@ -108,7 +111,7 @@ async function fill(sql: Sql, deliveries: number): Promise<Filled> {
     insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, status, attempt_count,
       next_attempt_at, error_class, attempts)
     select (${floors}::text[])[1 + n * 1000 / ${deliveries}::int8] || lpad(n::text, 11, '0'), ${accountId},
-      (${ids}::text[])[case when n % 2 = 0 then 1 else 2 + n / 2 % ${WEBHOOKS - 1}::int4 end], ${emitterId},
+      (${ids}::text[])[case when n % 2 = 0 then 1 else 2 + n / 2 % ${webhooks - 1}::int4 end], ${emitterId},
       ${firstMs}::int8 + (n * ${stepMs}::float8)::int8, 0,
       case when n % 100 < 2 then 'failed' when n % 100 = 2 then 'pending' else 'delivered' end, 1,
       now() + make_interval(secs => n % 1000), case when n % 100 < 2 then 'http_5xx' end,
@@ -141,5 +144,16 @@ function worksOf(sql: Sql, filled: Filled): [string, () => Promise<unknown>][] {
     ['of one event', pages({ emitId: `${emitterId}-${lastMs - 1_000}-0` })],
     ['stats of a webhook', stats(smallId)],
     ['stats of the webhook with half of all', stats(largeId)],
+  ];
+}
+
+function worksOfMany(sql: Sql, { accountId }: Filled): [string, () => Promise<unknown>][] {
+  const pages = (query: Omit<DeliveryQuery, 'accountId'>) => () => pageDeliveries(sql, { accountId, ...query }, PAGE);
+  const of = `of ${formatCount(MANY_WEBHOOKS)} webhooks`;
+  return [
+    [`a page, ${of}`, pages({})],
+    [`failed ones, ${of}`, pages({ statuses: ['failed'] })],
+    [`those that wait, ${of}`, pages({ statuses: ['pending'] })],
+    [`by a class that none has, ${of}`, pages({ errorClasses: ['timeout'] })],
   ];
 }

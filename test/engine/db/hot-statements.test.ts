@@ -194,6 +194,7 @@ const STATEMENTS: [string, () => Promise<unknown>][] = [
   ['one delivery', () => findDeliveryWebhook({ ...database.db, sql }, accountId, 'dlv_1')],
   ['deliveries of an event', () => pageDeliveries(sql, { accountId, emitId: `${sourceId}-1700000000001-0` }, page)],
   ['deliveries that wait', () => pageDeliveries(sql, { ...ofWebhook(), statuses: ['pending'] }, page)],
+  ['deliveries of an account by status', () => pageDeliveries(sql, { accountId, statuses: ['held'] }, page)],
   ['failed deliveries', () => pageDeliveries(sql, { ...ofWebhook(), statuses: ['failed'] }, page)],
   ['deliveries by class', () => pageDeliveries(sql, { ...ofWebhook(), errorClasses: ['timeout'] }, page)],
   ['deliveries by text', () => pageDeliveries(sql, { ...ofWebhook(), text: 'refused' }, page)],

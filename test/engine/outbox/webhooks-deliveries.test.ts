@@ -115,6 +115,55 @@ test('a filtered list of all webhooks goes on from page to page, and back, witho
   expect(back.ids).toEqual(pages[1]?.ids);
 });
 
+test('a list of all webhooks has each delivery once both ways, where some have thousands and some come at once', async () => {
+  await server.sql`delete from webhooks`;
+  const [webhooks, rows] = [250, 3 * LIMITS.maxScannedDeliveries];
+  const ids = Array.from({ length: webhooks }, () => newId('webhook'));
+  await server.sql`
+    insert into webhooks (id, account_id, user_id, url, format, secret)
+    select id, ${server.accountId}, (select user_id from api_keys where account_id = ${server.accountId} limit 1),
+      'http://127.0.0.1:2/', 'raw', 'sealed' from unnest(${ids}::text[]) as h(id)`;
+  // Most of one webhook, at the end a fan-out to all within a millisecond.
+  const floors = Array.from({ length: 300 }, (_, n) => idFloor('delivery', FIRST_MS + n * n * 10));
+  await server.sql`
+    insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, status)
+    select (${floors}::text[])[1 + n * 300 / ${rows}::int4] || lpad(n::text, 12, '0'), ${server.accountId},
+      (${ids}::text[])[case when n < ${rows - 10 * webhooks}::int4 and n % 3 > 0 then 1 else 1 + n % ${webhooks}::int4 end],
+      ${EMITTER}, ${FIRST_MS}::int8, n, case when n % 97 = 1 then 'cancelled' else 'delivered' end
+    from generate_series(0, ${rows - 1}::int4) n`;
+  await server.sql`analyze deliveries`;
+  const list = async (query: Record<string, unknown>) => {
+    const { data, text } = await server.api('GET', '/deliveries', { limit: 100, ...query });
+    return { ids: data.map((row: { id: string }) => row.id) as string[], info: JSON.parse(text).page_info };
+  };
+  const truth = await server.sql<{ id: string }[]>`
+    select id from deliveries where status = 'cancelled' and webhook_id = any(${ids}::text[]) order by id desc`;
+  const expected = truth.map(({ id }) => id);
+  const [down, up]: [string[], string[]] = [[], []];
+  let last = '';
+  for (let next: string | undefined = ''; next !== undefined; ) {
+    const page = await list({ status: 'cancelled', ...(next === '' ? {} : { after: next }) });
+    down.push(...page.ids);
+    last = next;
+    next = page.info.end_cursor ?? undefined;
+  }
+  expect(down).toEqual(expected);
+  for (let next: string | undefined = last; next !== undefined; ) {
+    const page = await list({ status: 'cancelled', before: next });
+    up.unshift(...page.ids);
+    next = page.info.start_cursor ?? undefined;
+  }
+  expect(up).toEqual(expected.slice(0, up.length));
+  expect(expected.length - up.length).toBeLessThanOrEqual(100);
+  // Without a filter each page is full.
+  const newest = await server.sql<{ id: string }[]>`
+    select id from deliveries where webhook_id = any(${ids}::text[]) order by id desc limit 300`;
+  const pages = [await list({})];
+  for (const _ of [1, 2]) pages.push(await list({ after: pages.at(-1)?.info.end_cursor }));
+  expect(pages.flatMap((page) => page.ids)).toEqual(newest.map(({ id }) => id));
+  expect((await list({ before: pages[2]?.info.start_cursor })).ids).toEqual(pages[1]?.ids);
+});
+
 test.each<[path: string, query: Record<string, unknown>, says: RegExp]>([
   ['deliveries', { status: 'lost' }, /status .*"lost".*pending, sending, held, delivered, failed, dropped, cancelled/],
   ['deliveries', { status: 'failed,done' }, /status .*"done"/],

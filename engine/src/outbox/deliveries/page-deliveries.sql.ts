@@ -11,6 +11,7 @@ import {
   type Transaction,
 } from '../../db/index.ts';
 import { inIndexOrder } from '../../events/index.ts';
+import { type DeliveryWindow, windowOfMany, windowOfNearest } from './delivery-window.sql.ts';
 import { shownStatus } from './shown-status.sql.ts';
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
@@ -28,17 +29,22 @@ export interface DeliveryQuery extends DeliveryChoice {
 
 interface Look {
   choice: DeliveryQuery;
-  after: string | undefined;
-  before: string | undefined;
+  after?: string | undefined;
+  before?: string | undefined;
   limit: number;
-  /** Rows of each webhook that are looked through. */
-  scanned: number;
+}
+
+interface Found {
+  keys: DeliveryKey[];
+  /** The look ended there before it found as many as were wanted. */
+  end: string | undefined;
+  /** How many fit, of all that were looked through. */
+  fitting: number;
 }
 
 /**
- * One page of deliveries, newest first. Each webhook's part of the key is read in order, no further
- * than `scanned` rows. So a filter that few rows pass costs no more than one that all pass. The
- * cursor then continues from the newest place at which a scan stopped. Throws INVALID_REQUEST
+ * One page of deliveries, newest first. Looks through a window of the key, which the cursor goes on
+ * from: a filter that few rows pass costs no more than one that all pass. Throws INVALID_REQUEST
  * naming `limit`, `after` or `before`.
  */
 export async function pageDeliveries(
@@ -50,11 +56,16 @@ export async function pageDeliveries(
   const after = decodeCursor('after', page.after)?.id;
   const before = decodeCursor('before', page.before)?.id;
   const [found, total] = await inIndexOrder(sql, async (tx) => {
-    const scanned = hasIndex(choice) ? limit : await scannedPerWebhook(tx, choice);
-    return [await findPage(tx, { choice, after, before, limit, scanned }), await countThem(tx, choice, scanned)];
+    const some = await findPage(tx, { choice, after, before, limit });
+    if (hasIndex(choice)) return [some, await countKeys(tx, choice)];
+    const newest = after === undefined && before === undefined ? some : await findPage(tx, { choice, limit });
+    return [some, Math.min(newest.fitting, LIMITS.maxCountedEvents)];
   });
   const { keys, end } = found;
-  const [first, last] = [keys[0]?.id ?? end, end ?? keys.at(-1)?.id];
+  const isUpward = goesUpward({ after, before });
+  const [first, last] = isUpward
+    ? [end ?? keys[0]?.id, keys.at(-1)?.id ?? end]
+    : [keys[0]?.id ?? end, end ?? keys.at(-1)?.id];
   const fitting = await countFittingKeys(sql, keys);
   const isWhole = fitting === keys.length;
   const shown = keys.slice(0, fitting);
@@ -63,11 +74,13 @@ export async function pageDeliveries(
     keys: shown,
     total,
     ...(first !== undefined && endId !== undefined ? { startCursor: cursorOf(first), endCursor: cursorOf(endId) } : {}),
-    ...(isWhole && end !== undefined ? { scannedUntilMs: idTimeMs(end) ?? 0 } : {}),
+    ...(isWhole && !isUpward && end !== undefined ? { scannedUntilMs: idTimeMs(end) ?? 0 } : {}),
   };
 }
 
 const cursorOf = (id: string) => encodeCursor({ id, micros: 0 });
+
+const goesUpward = ({ after, before }: Pick<Look, 'after' | 'before'>) => before !== undefined && after === undefined;
 
 /** Which rows of a webhook's key belong to it can be told by the key, or by deliveries_failed. */
 function hasIndex({ statuses, errorClasses, emitId, text }: DeliveryQuery): boolean {
@@ -77,56 +90,54 @@ function hasIndex({ statuses, errorClasses, emitId, text }: DeliveryQuery): bool
 
 const isFailedOnly = (statuses: readonly DeliveryStatus[]) => statuses.every((status) => status === 'failed');
 
-async function scannedPerWebhook(tx: Transaction, { accountId, webhookId }: DeliveryQuery): Promise<number> {
-  if (webhookId !== undefined) return LIMITS.maxScannedDeliveries;
-  const [row] = await tx<{ count: number }[]>`
-    select count(*)::int4 as count from webhooks where account_id = ${accountId}`;
-  const each = Math.floor(LIMITS.maxScannedDeliveries / Math.max(1, row?.count ?? 1));
-  return Math.max(LIMITS.minScannedDeliveries, each);
+async function findWindow(tx: Transaction, { choice, after, before, limit }: Look): Promise<DeliveryWindow> {
+  const { webhookId } = choice;
+  if (webhookId !== undefined)
+    return { lanes: [{ webhookId, most: hasIndex(choice) ? limit : LIMITS.maxScannedDeliveries }], end: undefined };
+  const isUpward = goesUpward({ after, before });
+  const query = { ofAccount: ofAccount(tx, choice), inRange: inPage(tx, { choice, after, before }), isUpward };
+  return hasIndex(choice) ? windowOfNearest(tx, query, limit) : windowOfMany(tx, query);
 }
 
-async function findPage(tx: Transaction, look: Look): Promise<{ keys: DeliveryKey[]; end: string | undefined }> {
-  const { choice, after, before, limit, scanned } = look;
-  const isUpward = before !== undefined && after === undefined;
+async function findPage(tx: Transaction, look: Look): Promise<Found> {
+  const { choice, limit } = look;
+  const isUpward = goesUpward(look);
+  const { lanes, end } = await findWindow(tx, look);
+  if (lanes.length === 0) return { keys: [], end: undefined, fitting: 0 };
   const direction = isUpward ? tx`asc` : tx`desc`;
-  const furthest = isUpward ? tx`max` : tx`min`;
-  const nearest = isUpward ? tx`min` : tx`max`;
-  const isLookedAt = isUpward ? tx`l.id <= e.place` : tx`l.id >= e.place`;
-  const rows = await tx<{ webhook_id: string | null; id: string | null; place: string | null }[]>`
+  const [nearest, furthest] = isUpward ? [tx`min`, tx`max`] : [tx`max`, tx`min`];
+  const upTo = (place: Fragment) => (isUpward ? tx`<= ${place}` : tx`>= ${place}`);
+  const rows = await tx<{ webhook_id: string | null; id: string | null; place: string | null; fitting: number }[]>`
     with looked as materialized (
-      select d.*, ${shownStatus(tx)} as shown_status from webhooks w cross join lateral (
-        select ${columns(tx, choice)} from deliveries where webhook_id = w.id and ${inRange(tx, choice)}
-          ${after === undefined ? tx`` : tx`and id < ${after}`} ${before === undefined ? tx`` : tx`and id > ${before}`}
-        order by id ${direction} limit ${scanned}
+      select d.*, ${shownStatus(tx)} as shown_status, lane.most from unnest(
+        ${lanes.map(({ webhookId }) => webhookId)}::text[], ${lanes.map(({ most }) => most)}::int4[]
+      ) as lane(webhook_id, most) join webhooks w on w.id = lane.webhook_id cross join lateral (
+        select ${columns(tx, choice)} from deliveries
+        where webhook_id = lane.webhook_id and account_id = ${choice.accountId} and ${inPage(tx, look)}
+          ${end === undefined ? tx`` : tx`and id ${upTo(tx`${end}`)}`}
+        order by id ${direction} limit lane.most
       ) as d where ${ofAccount(tx, choice)}
     ), places as (
-      select ${furthest}(id) as place from looked group by webhook_id having count(*) >= ${scanned}::int4
+      select ${furthest}(id) as place from looked group by webhook_id, most having count(*) >= most
+      union all select ${end ?? null}::text collate "C"
     ), ending as (
       select ${nearest}(place) as place from places
+    ), fitting as materialized (
+      select webhook_id, id from looked l where ${matches(tx, choice)}
     )
-    select found.webhook_id, found.id, e.place from ending e left join lateral (
-      select l.webhook_id, l.id from looked l where (e.place is null or ${isLookedAt}) and ${matches(tx, choice)}
-      order by l.id ${direction} limit ${limit}
+    select found.webhook_id, found.id, e.place, (select count(*)::int4 from fitting) as fitting
+    from ending e left join lateral (
+      select f.webhook_id, f.id from fitting f where e.place is null or f.id ${upTo(tx`e.place`)}
+      order by f.id ${direction} limit ${limit}
     ) as found on true order by found.id ${direction}`;
   const keys = rows.flatMap(({ webhook_id: webhookId, id }) =>
     webhookId === null || id === null ? [] : [{ webhookId, id }],
   );
-  const place = keys.length < limit ? (rows[0]?.place ?? undefined) : undefined;
-  return isUpward ? { keys: keys.toReversed(), end: undefined } : { keys, end: place };
-}
-
-async function countThem(tx: Transaction, choice: DeliveryQuery, scanned: number): Promise<number> {
-  if (hasIndex(choice)) return countKeys(tx, choice);
-  const [row] = await tx<{ count: number }[]>`
-    select count(*)::int4 as count from (
-      select from (
-        select d.*, ${shownStatus(tx)} as shown_status from webhooks w cross join lateral (
-          select ${columns(tx, choice)} from deliveries where webhook_id = w.id and ${inRange(tx, choice)}
-          order by id desc limit ${scanned}
-        ) as d where ${ofAccount(tx, choice)}
-      ) as l where ${matches(tx, choice)} limit ${LIMITS.maxCountedEvents}
-    ) as counted`;
-  return row?.count ?? 0;
+  return {
+    keys: isUpward ? keys.toReversed() : keys,
+    end: keys.length < limit ? (rows[0]?.place ?? undefined) : undefined,
+    fitting: rows[0]?.fitting ?? 0,
+  };
 }
 
 /**
@@ -153,8 +164,9 @@ function ofAccount(tx: Transaction, { accountId, webhookId }: DeliveryQuery): Fr
   return tx`w.account_id = ${accountId} ${webhookId === undefined ? tx`` : tx`and w.id = ${webhookId}`}`;
 }
 
-const inRange = (tx: Transaction, choice: DeliveryQuery): Fragment =>
-  tx`account_id = ${choice.accountId} and ${inKeyRange(tx, choice)}`;
+const inPage = (tx: Transaction, { choice, after, before }: Omit<Look, 'limit'>): Fragment =>
+  tx`${inKeyRange(tx, choice)} ${after === undefined ? tx`` : tx`and id < ${after}`}
+    ${before === undefined ? tx`` : tx`and id > ${before}`}`;
 
 /** By the key: the id of a delivery carries the millisecond of its event. */
 function inKeyRange(tx: Transaction, { statuses, since, until, emitId }: DeliveryQuery): Fragment {
