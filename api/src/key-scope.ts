@@ -6,6 +6,7 @@ import {
   type KeyScope,
   type Right,
   type Role,
+  rightsOf,
   rolesWith,
 } from '@headwater/shared';
 import type { Endpoint } from './endpoint.ts';
@@ -64,6 +65,13 @@ export function requireScope({ scopes, resource, member, userId }: Principal, en
     'FORBIDDEN',
     `The scope of this API key is ${scopes.join(', ')}; ${method.toUpperCase()} ${path} needs ${enough.join(' or ')}`,
   );
+}
+
+/** The rights of a key in the whole account, as a member would have them. */
+export function keyRights({ scopes = ['full'], resource }: Pick<Principal, 'scopes' | 'resource'>): Right[] {
+  if (resource !== undefined) return [];
+  if (scopes.includes('full')) return rightsOf('admin');
+  return scopes.includes('read') ? rightsOf('viewer') : [];
 }
 
 /** True for routes of the person, whatever becomes of the account. */

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectAccessible, picture, signIn, startBrowser, type TestBrowser } from '../support/browser.ts';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
@@ -74,7 +75,8 @@ const CHANGES = new RegExp(
     '|Reveal|Rotate|Save|Deploy|Test|Preview|Connect|Check|Set|Invite|Create|Request bin|Schedule)',
 );
 
-test('nothing that a viewer can click would only be refused, and the page says why', async () => {
+/** Screens with a button that changes something, and such a button of each. */
+async function fillScreens(): Promise<[path: string, shows: string][]> {
   const source = await headwater.deploy(`export default { name: 'Read', version: '1', run() { this.$emit(1); } };`);
   const { data: webhook } = await headwater.api('POST', '/webhooks', {
     url: 'http://127.0.0.1:2/',
@@ -88,15 +90,7 @@ test('nothing that a viewer can click would only be refused, and the page says w
   await headwater.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.id });
   await headwater.api('POST', `/sources/${source.id}/run`, {});
   await headwater.api('PUT', '/environment_variables/READ', { value: 'x' });
-  await makeMember(headwater, 'reads@example.com', 'viewer');
-  const { page, check } = await browser.open();
-  await page.goto(headwater.url);
-  await page.getByRole('button', { name: 'E-mail and password' }).click();
-  await page.getByLabel('E-mail', { exact: true }).fill('reads@example.com');
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('As a viewer of this account you read everything').waitFor();
-  const screens: [path: string, shows: string][] = [
+  return [
     [`/sources/${source.id}`, 'Publish an event'],
     [`/sources/${source.id}?tab=configuration`, 'Deploy'],
     [`/sources/${source.id}?tab=listeners`, 'Unsubscribe Read as well'],
@@ -111,6 +105,9 @@ test('nothing that a viewer can click would only be refused, and the page says w
     ['/settings?tab=members', 'Invite'],
     ['/first-run', 'Request bin'],
   ];
+}
+
+async function expectNothingRefused(page: Page, screens: [path: string, shows: string][]): Promise<void> {
   for (const [path, shows] of screens) {
     await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
     await page.getByRole('button', { name: shows }).first().waitFor();
@@ -119,6 +116,46 @@ test('nothing that a viewer can click would only be refused, and the page says w
     const offered = await main.getByRole('button', { name: CHANGES, disabled: false }).allTextContents();
     expect({ path, isRefused: refused > 0, offered }).toEqual({ path, isRefused: true, offered: [] });
   }
+}
+
+test('nothing that a viewer can click would only be refused, and the page says why', async () => {
+  const screens = await fillScreens();
+  await makeMember(headwater, 'reads@example.com', 'viewer');
+  const { page, check } = await browser.open();
+  await page.goto(headwater.url);
+  await page.getByRole('button', { name: 'E-mail and password' }).click();
+  await page.getByLabel('E-mail', { exact: true }).fill('reads@example.com');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('As a viewer of this account you read everything').waitFor();
+  await expectNothingRefused(page, screens);
+  check();
+});
+
+test('a key to read is offered nothing that would be refused, and keys that cannot read say so', async () => {
+  const screens = await fillScreens();
+  const { page, check } = await browser.open();
+  await page.goto(headwater.url);
+  const enter = async (parameters: Record<string, unknown>) => {
+    const { data } = await headwater.api('POST', '/api_keys', { name: 'narrow', ...parameters });
+    await page.getByRole('textbox', { name: 'API key' }).fill(data.api_key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  };
+  for (const scope of ['publish', 'deploy', 'webhooks']) {
+    await enter({ scopes: [scope] });
+    await page.getByText(`The scope of your API key is ${scope}. These pages show the whole account`).waitFor();
+  }
+  const resource = screens[0]![0].replace('/sources/', '');
+  await enter({ scopes: ['full'], resource });
+  await page.getByText(`The scope of your API key is full, for ${resource} alone.`).waitFor();
+  await expectAccessible(page);
+  await enter({ scopes: ['read'] });
+  await page.getByText('With your API key, whose scope is read').waitFor();
+  await expectNothingRefused(page, screens);
+  const invite = page.getByRole('button', { name: 'Invite', exact: true });
+  await page.goto(`${headwater.url}/settings?tab=members`);
+  await invite.waitFor();
+  expect(await invite.getAttribute('title')).toBe('The scope of your API key is read, which does not include this.');
   check();
 });
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { LIMITS, RIGHTS, ROLES } from '@headwater/shared';
+import { KEY_SCOPES, LIMITS, RIGHTS, ROLES } from '@headwater/shared';
 import { usedPasskeySchema } from '@headwater/shared/contract';
 import { MAX_FLOW_CHARS } from '../passkeys/options.ts';
 import { ACCOUNT_HEADER, SESSION_HEADER } from '../web/session-cookie.ts';
@@ -82,6 +82,16 @@ export const sessionSchema = z
       })
       .nullable()
       .openapi({ description: 'Null: it is the session of an API key.' }),
+    key: z
+      .object({
+        scopes: z.array(z.enum(KEY_SCOPES)).describe('What the key may do.'),
+        resource: z.string().nullable().describe('The one resource that it reaches. Null: the whole account.'),
+        rights: z
+          .array(z.enum(RIGHTS))
+          .describe('What it may do in the whole account. A key with other scopes, or for one resource, has none.'),
+      })
+      .nullable()
+      .openapi({ description: 'The API key of the session. Null: it is that of a member, or of the operator.' }),
     expires_at: z.int().openapi({ description: 'Epoch seconds. `GET` renews it.' }),
   })
   .openapi('Session');

@@ -13,6 +13,7 @@ import { auditedRequest } from '../audit.ts';
 import { bearerKey } from '../bearer-key.ts';
 import type { ApiContext } from '../environment.ts';
 import { addressOf } from '../ingest/client-facts.ts';
+import { keyRights } from '../key-scope.ts';
 import { flowCookie, mountOidc, OIDC_PATH } from './oidc.ts';
 import { mountPasskeySignIn } from './passkey-sign-in.ts';
 import { isAdminKey, requireKey } from '../middleware/authenticate.ts';
@@ -220,7 +221,7 @@ async function answerSession(
 
 async function whoIs(engine: AppOptions['engine'], adminKey: string | undefined, key: string) {
   if (isAdminKey(adminKey, key)) {
-    const nobody = { account_id: null, account_name: null, user_id: null, username: null, member: null };
+    const nobody = { account_id: null, account_name: null, user_id: null, username: null, member: null, key: null };
     return { role: 'operator' as const, ...nobody };
   }
   const who = await engine.accounts.authenticate(key);
@@ -237,5 +238,9 @@ async function whoIs(engine: AppOptions['engine'], adminKey: string | undefined,
       member === undefined
         ? null
         : { email: member.email, role: member.role, rights: rightsOf(member.role), accounts: memberships },
+    key:
+      member === undefined
+        ? { scopes: [...(who.scopes ?? ['full' as const])], resource: who.resource ?? null, rights: keyRights(who) }
+        : null,
   };
 }

@@ -3,7 +3,7 @@ import { BASE_PATH } from './base-url.ts';
 import { portal } from '../app/portal.ts';
 import { noteConnectionLost, noteRateLimited } from './connection.ts';
 import { ConnectionError } from './problem.ts';
-import { currentSession, type Session, sessionHeaders, setSession } from './session.ts';
+import { currentSession, type Session, sessionHeaders, setSession, unreadable } from './session.ts';
 
 export type Schemas = components['schemas'];
 
@@ -28,7 +28,7 @@ async function send(url: string, init: RequestInit): Promise<Response> {
     if (init.signal?.aborted !== true) noteConnectionLost();
     throw new ConnectionError(error, init.method !== undefined && init.method !== 'GET');
   });
-  if (response.status === 429) noteRateLimited(Number(response.headers.get('retry-after') ?? 1));
+  if (response.status === 429) noteRateLimited(response.headers.get('retry-after'));
   // Signing in with a wrong password ends no session.
   if (response.status === 401 && !url.includes(SESSION_PATH)) onUnauthorized();
   return response;
@@ -56,9 +56,16 @@ export function onSessionEnd(listener: () => void): void {
 
 export type Credentials = { api_key: string } | { email: string; password: string };
 
-/** Throws HeadwaterProblem 401 for a key that is unknown, or a password that is wrong. */
+/**
+ * Throws HeadwaterProblem 401 for a key that is unknown, or a password that is wrong; an Error for
+ * a key that may not read what the pages show.
+ */
 export async function signIn(credentials: Credentials): Promise<Session> {
-  return entered(api.post('/v1/session', { body: credentials }));
+  const session = await entered(api.post('/v1/session', { body: credentials }));
+  const reason = unreadable(session);
+  if (reason === undefined) return session;
+  await signOut();
+  throw new Error(reason);
 }
 
 /**

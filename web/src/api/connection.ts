@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { endOfWait } from './retry-after.ts';
 
 /** Told that the server did not answer, by a query or a stream that broke off. */
 const listeners = new Set<() => void>();
@@ -16,8 +17,8 @@ let waitsUntilMs = 0;
 const waitListeners = new Set<() => void>();
 
 /** The server has refused a request for its rate: the page makes it again after that time. */
-export function noteRateLimited(retryAfterSeconds: number): void {
-  waitsUntilMs = Math.max(waitsUntilMs, Date.now() + retryAfterSeconds * 1_000);
+export function noteRateLimited(retryAfter: string | null): void {
+  waitsUntilMs = Math.max(waitsUntilMs, endOfWait(retryAfter ?? ''));
   for (const listener of waitListeners) listener();
 }
 

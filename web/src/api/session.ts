@@ -22,9 +22,22 @@ export type Right = NonNullable<Session['member']>['rights'][number];
 
 /** Why the user may not; undefined where the user may. The server decides: this is for buttons. */
 export function missingRight(right: Right): string | undefined {
-  const member = current?.member ?? null;
-  if (member === null || member.rights.includes(right)) return undefined;
-  return `Your role in this account is ${member.role}, which does not include this.`;
+  // An older version of the page has stored no key.
+  const { member = null, key = null } = current ?? {};
+  if ((member ?? key)?.rights.includes(right) ?? true) return undefined;
+  return `${member === null ? reachOf(key) : `Your role in this account is ${member.role}`}, which does not include this.`;
+}
+
+/** Why the pages cannot be shown with a key; undefined where they can. */
+export function unreadable({ key = null }: Session): string | undefined {
+  if (key === null || key.rights.includes('read')) return undefined;
+  return `${reachOf(key)}. These pages show the whole account, so they need a key with the scope full or read. Use this one with hw or the REST API.`;
+}
+
+function reachOf(key: Session['key']): string {
+  const { scopes = [], resource = null } = key ?? {};
+  const scope = `The scope of your API key is ${scopes.join(', ')}`;
+  return resource === null ? scope : `${scope}, for ${resource} alone`;
 }
 
 /**

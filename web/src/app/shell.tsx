@@ -116,14 +116,15 @@ function Sidebar({ isOpen }: { isOpen: boolean }) {
   );
 }
 
-/** Tells a member who may change nothing why so many buttons are off, also without a pointer. */
+/** Tells a user who may change nothing why so many buttons are off, also without a pointer. */
 function RoleNote() {
-  const member = useSession()?.member ?? null;
-  if (member === null || member.rights.includes('change')) return null;
+  const { member = null, key = null } = useSession() ?? {};
+  if ((member ?? key)?.rights.includes('change') ?? true) return null;
   return (
     <p className="border-b border-line bg-surface px-4 py-1.5 text-xs text-ink-soft sm:px-6">
-      As a {member.role} of this account you read everything but secrets, and change nothing. An admin can give you
-      another role.
+      {member === null
+        ? 'With your API key, whose scope is read, you see everything but secrets, and change nothing here. Sign in with another key to make changes.'
+        : `As a ${member.role} of this account you read everything but secrets, and change nothing. An admin can give you another role.`}
     </p>
   );
 }
