@@ -95,6 +95,15 @@ test('a webhook is subscribed with a filter, which is mended and changed', async
   expect(data).toContainEqual(
     expect.objectContaining({ emitter_id: source.id, listener_id: id, filter: { currency: 'EUR' } }),
   );
+  const unsubscribe = page.getByRole('button', { name: 'Unsubscribe from Sales' });
+  const question = page.getByRole('dialog', { name: 'Unsubscribe Large from Sales?' });
+  await unsubscribe.click();
+  await question.getByText('The filter of the subscription goes with it').waitFor();
+  await expectAccessible(page);
+  await question.getByRole('button', { name: 'Keep it' }).click();
+  await unsubscribe.click();
+  await question.getByRole('button', { name: 'Unsubscribe' }).click();
+  await page.getByText('It listens to nothing').waitFor();
   check();
 });
 
@@ -121,6 +130,12 @@ test('past events are counted, and sent to a new webhook', async () => {
   await page.getByText('2 of 2 sent').waitFor();
   const requests = await receiver.until(2);
   expect(requests.map(({ body }) => body).toSorted()).toEqual(['{"n":2}', '{"n":3}']);
+  // A second replay says by its name who got events before.
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Replay past events' }).click();
+  await page.getByRole('combobox', { name: 'Emitter' }).selectOption({ label: 'Ledger' });
+  await page.getByRole('button', { name: 'Count' }).click();
+  await page.getByText('Archive got 2 of these events before and gets them again.').waitFor();
   check();
   await receiver.stop();
 });

@@ -7,10 +7,8 @@ import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty, STEP_CLASS, ToForm } from '../../ui/empty.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
-import { Icon } from '../../ui/icons.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
-import { ProblemNote } from '../../ui/problem.tsx';
 import { RowForm } from '../../ui/row-form.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import {
@@ -19,6 +17,7 @@ import {
   subscriptionCommand,
   SubscriptionFilter,
 } from '../webhooks/subscription-filter.tsx';
+import { Unsubscribe } from '../webhooks/unsubscribe.tsx';
 import { type Subscription, subscriptionsQuery } from '../webhooks/webhook-queries.ts';
 import type { Source } from './source-queries.ts';
 
@@ -33,12 +32,6 @@ export function ListenersOfSource({ source }: { source: Source }) {
     if (hasNextPage) void fetchNextPage();
   }, [hasNextPage, fetchNextPage, list.data]);
   const names = useNames('webhooks', 'workflows');
-  const queries = useQueryClient();
-  const ending = useMutation({
-    mutationFn: ({ emitter_id, listener_id, event_name }: Subscription) =>
-      api.delete('/v1/subscriptions', { body: { emitter_id, listener_id, event_name } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
-  });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const own = all.filter(({ emitter_id: id }) => id === source.id || id === EVERY_SOURCE);
   const columns: readonly Column<Subscription>[] = [
@@ -55,22 +48,18 @@ export function ListenersOfSource({ source }: { source: Source }) {
       header: 'Remove',
       cell: (row) =>
         row.emitter_id === source.id && (
-          <Button
-            kind="quiet"
-            size="small"
-            needs="change"
-            aria-label={`Unsubscribe ${names.get(row.listener_id) ?? row.listener_id}`}
-            onClick={() => ending.mutate(row)}
-          >
-            <Icon name="cross" />
-          </Button>
+          <Unsubscribe
+            subscription={row}
+            emitter={source.name}
+            listener={names.get(row.listener_id) ?? row.listener_id}
+            label={`Unsubscribe ${names.get(row.listener_id) ?? row.listener_id}`}
+          />
         ),
       className: 'w-20',
     },
   ];
   return (
     <div className="flex flex-col gap-4">
-      <ProblemNote error={ending.error} />
       <Subscribe source={source} names={names} />
       <Paged
         list={{ ...list, hasNextPage: false }}

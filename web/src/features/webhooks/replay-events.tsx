@@ -17,6 +17,8 @@ type Replay = Schemas['Replay'];
 interface ReplayEventsProps {
   /** The end that is given: the listener of a webhook's page, the emitter of a source's. */
   given: { listener_id: string } | { emitter_id: string };
+  /** The name of a given listener. */
+  listener?: string;
   /** The choices for the other end, names by id. */
   others: ReadonlyMap<string, string>;
 }
@@ -47,7 +49,7 @@ export function ReplayEvents(props: ReplayEventsProps) {
   );
 }
 
-function ReplayDialog({ given, others, onClose }: ReplayEventsProps & { onClose: () => void }) {
+function ReplayDialog({ given, listener, others, onClose }: ReplayEventsProps & { onClose: () => void }) {
   const [other, setOther] = useState('');
   const [spanMs, setSpanMs] = useState<number>(24 * HOUR_MS);
   const [channel, setChannel] = useState('');
@@ -126,7 +128,7 @@ function ReplayDialog({ given, others, onClose }: ReplayEventsProps & { onClose:
             errors={messagesFor(error, 'rate_per_second')}
           />
           <ProblemNote error={error} />
-          {counting.data !== undefined && <Counted replay={counting.data} />}
+          {counting.data !== undefined && <Counted replay={counting.data} listener={listener ?? others.get(other)} />}
           <div className="flex justify-end gap-2">
             <CopyMenu command={commandOf(ends, { since, channel, filter, rate })} />
             <Button type="submit" busy={counting.isPending} disabled={other === ''}>
@@ -204,7 +206,8 @@ function Choice({ label, value, onChange, options }: ChoiceProps) {
   );
 }
 
-function Counted({ replay: { count, count_is_complete: isComplete, warning } }: { replay: Replay }) {
+function Counted({ replay, listener }: { replay: Replay; listener: string | undefined }) {
+  const { count, count_is_complete: isComplete, delivered_before: before, listener_id: id } = replay;
   const what = count === 1 ? '1 event matches' : `${count} events match`;
   return (
     <div role="status" className="flex flex-col gap-1 text-sm">
@@ -212,7 +215,11 @@ function Counted({ replay: { count, count_is_complete: isComplete, warning } }: 
         <strong>{what}</strong>
         {isComplete ? '.' : ' of those that were looked through; there may be more.'}
       </p>
-      {warning !== null && <p className="text-warn">{warning}.</p>}
+      {before > 0 && (
+        <p className="text-warn">
+          {listener ?? id} got {before} of these events before and gets {before === 1 ? 'it' : 'them'} again.
+        </p>
+      )}
     </div>
   );
 }

@@ -7,22 +7,22 @@ import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty, STEP_CLASS, ToForm } from '../../ui/empty.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
-import { Icon } from '../../ui/icons.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
-import { ProblemNote } from '../../ui/problem.tsx';
 import { RowForm } from '../../ui/row-form.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EmitterLink } from '../events/emitter-link.tsx';
 import { useEmitterNames } from '../events/emitter-names.ts';
 import { FilterField, readFilterText, subscriptionCommand, SubscriptionFilter } from './subscription-filter.tsx';
-import { type Subscription, subscriptionsQuery } from './webhook-queries.ts';
+import { Unsubscribe } from './unsubscribe.tsx';
+import { type Subscription, subscriptionsQuery, type WholeWebhook } from './webhook-queries.ts';
 
 const EVERY: Record<string, string> = { 'dc_*': 'every source', 'p_*': 'every workflow' };
 
 /** Subscriptions of the webhook, with a form for another one. */
-export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
+export function SubscriptionsOfWebhook({ webhook }: { webhook: WholeWebhook }) {
+  const { id: webhookId } = webhook;
   const list = useInfiniteQuery(subscriptionsQuery());
   const { hasNextPage, fetchNextPage } = list;
   // They are filtered here, so all of them are read.
@@ -30,12 +30,6 @@ export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
     if (hasNextPage) void fetchNextPage();
   }, [hasNextPage, fetchNextPage, list.data]);
   const names = useEmitterNames();
-  const queries = useQueryClient();
-  const ending = useMutation({
-    mutationFn: ({ emitter_id, listener_id, event_name }: Subscription) =>
-      api.delete('/v1/subscriptions', { body: { emitter_id, listener_id, event_name } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
-  });
   const own = (list.data?.pages.flatMap(({ data }) => data) ?? []).filter(({ listener_id: id }) => id === webhookId);
   const columns: readonly Column<Subscription>[] = [
     { header: 'Emitter', cell: ({ emitter_id: id }) => EVERY[id] ?? <EmitterLink id={id} /> },
@@ -49,23 +43,23 @@ export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
     },
     {
       header: 'Remove',
-      cell: (row) => (
-        <Button
-          kind="quiet"
-          size="small"
-          needs="change"
-          aria-label={`Unsubscribe from ${names.get(row.emitter_id) ?? (portal === undefined ? row.emitter_id : 'what is no longer there')}`}
-          onClick={() => ending.mutate(row)}
-        >
-          <Icon name="cross" />
-        </Button>
-      ),
+      cell: (row) => {
+        const known = EVERY[row.emitter_id] ?? names.get(row.emitter_id);
+        const emitter = known ?? (portal === undefined ? row.emitter_id : 'what is no longer there');
+        return (
+          <Unsubscribe
+            subscription={row}
+            emitter={emitter}
+            listener={webhook.name ?? webhook.url}
+            label={`Unsubscribe from ${emitter}`}
+          />
+        );
+      },
       className: 'w-20',
     },
   ];
   return (
     <div className="flex flex-col gap-4">
-      <ProblemNote error={ending.error} />
       <Subscribe webhookId={webhookId} names={names} />
       <Paged
         list={{ ...list, hasNextPage: false }}

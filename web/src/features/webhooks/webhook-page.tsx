@@ -52,7 +52,7 @@ function WebhookView({ webhook }: { webhook: WholeWebhook }) {
         onChange={(value) => void navigate({ search: { tab: value } })}
         tabs={[
           { value: 'deliveries', label: 'Deliveries', panel: <Deliveries webhook={webhook} /> },
-          { value: 'subscriptions', label: 'Subscriptions', panel: <SubscriptionsOfWebhook webhookId={id} /> },
+          { value: 'subscriptions', label: 'Subscriptions', panel: <SubscriptionsOfWebhook webhook={webhook} /> },
           { value: 'settings', label: 'Settings', panel: <WebhookSettings webhook={webhook} /> },
         ]}
       />
@@ -66,7 +66,9 @@ function WebhookActions({ webhook }: { webhook: WholeWebhook }) {
   return (
     <>
       {active && <RetryNow id={id} />}
-      {active && portal === undefined && <ReplayEvents given={{ listener_id: id }} others={emitters} />}
+      {active && portal === undefined && (
+        <ReplayEvents given={{ listener_id: id }} listener={webhook.name ?? webhook.url} others={emitters} />
+      )}
       <SendTest id={id} />
       <StartOrStop webhook={webhook} />
       <CopyMenu
