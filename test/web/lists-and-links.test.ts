@@ -85,7 +85,7 @@ test('the sources of one owner are found by the filter, which a link keeps', asy
   check();
 });
 
-test('a failed execution says so in one line, which leads to the step and its stack', async () => {
+test('a failed execution says why once, beside what leads to the step and its stack', async () => {
   const { data: workflow } = await headwater.api('POST', '/workflows', {
     name: 'Failing late',
     steps: [
@@ -105,6 +105,7 @@ test('a failed execution says so in one line, which leads to the step and its st
   const step = page.getByRole('list', { name: 'Steps' }).getByRole('listitem').last();
   const stack = step.getByLabel('Stack');
   expect(await stack.innerText()).toContain('component.mjs');
+  expect(await page.getByText('over the limit').count()).toBe(1);
   await top.getByRole('link', { name: 'Show the step' }).click();
   await expect.poll(() => step.evaluate('document.activeElement?.textContent')).toContain('check');
   await expect.poll(async () => (await stack.boundingBox())?.y).toBeLessThan(500);
@@ -310,7 +311,8 @@ test('on a phone nothing of a workflow, a trace or a delivery is cut off', async
   await inView(/^Copy trigger/);
   await picture(page, 'workflow-phone');
   await page.goto(`${headwater.url}/deliveries/${deliveries[0].id}`);
-  await inView(/^Close$/);
+  await inView(/^Skip$|^Copy as command$/);
+  expect(await page.getByRole('button', { name: /^Close$/ }).count()).toBe(0);
   await page.goto(`${headwater.url}/traces/${source.id}-${event?.id}`);
   await page.getByRole('row', { name: /Sample/ }).waitFor();
   const width =

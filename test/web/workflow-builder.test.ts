@@ -55,7 +55,9 @@ test('a workflow of three steps is built with values of a past event, tried out,
   const { page, check } = await browser.open();
   await signIn(page, `${headwater.url}/workflows`, headwater.apiKey);
   await page.getByRole('button', { name: 'New workflow' }).first().click();
-  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Billing');
+  const name = page.getByRole('textbox', { name: 'Name', exact: true });
+  expect(await name.inputValue()).toBe('My workflow');
+  await name.fill('Billing');
 
   // Its trigger: a source that has emitted before.
   await page.getByRole('combobox', { name: 'Starts at' }).selectOption({ label: 'an event of a source' });
@@ -125,7 +127,7 @@ test('a workflow of three steps is built with values of a past event, tried out,
   await page.getByRole('button', { name: 'Replay from the failed step' }).click();
   await page.getByText('Replay of').waitFor();
   // The steps before it are those of the first time; only the failed one ran again.
-  await page.getByRole('list', { name: 'Steps' }).getByText('the bank is closed').first().waitFor();
+  await page.getByRole('alert').getByText('the bank is closed').waitFor();
   const startOf = async (id: string) => {
     const { steps } = (await headwater.api('GET', `/executions/${id}`)).data;
     return [steps.greeting.started_at, steps.code.started_at] as [greeting: number, code: number];

@@ -46,7 +46,7 @@ export function TraceSearch() {
           onChange={({ target }) => setId(target.value)}
           required
           className="font-mono"
-          description="Of a run (inv_…), an execution (exec_…), or an event. Each event and each answer of an endpoint has it."
+          description="The id of a run (inv_…), of an execution (exec_…) or of an event."
         />
         <Button type="submit" kind="primary" needs={null} className="self-start">
           Show trace
@@ -282,7 +282,7 @@ function Bars({ row, range }: { row: TraceRow; range: { fromMs: number; toMs: nu
 }
 
 function RowDetail({ row, onClose }: { row: TraceRow; onClose: () => void }) {
-  const { error, logs = [], link } = row;
+  const { error, logs = [], links = [] } = row;
   return (
     <Panel title={row.label} actions={<CloseDetail onClose={onClose} />}>
       <div className="flex flex-col gap-3 p-4 text-sm">
@@ -290,16 +290,20 @@ function RowDetail({ row, onClose }: { row: TraceRow; onClose: () => void }) {
           <span className="truncate">{row.key}</span>
           <CopyButton text={row.key} what="id" />
         </p>
-        {link !== undefined && (
-          <Link to={link.to} params={{ id: link.id }} className="text-accent underline">
-            Open {link.id}
-          </Link>
+        {links.length > 0 && (
+          <p className="flex flex-wrap gap-x-4 gap-y-1">
+            {links.map(({ to, id, label }) => (
+              <Link key={id} to={to} params={{ id }} title={id} className="text-accent underline">
+                Open {label}
+              </Link>
+            ))}
+          </p>
         )}
         {error !== null && error !== undefined && (
           <div className="rounded-md bg-bad-soft p-3">
             <p className="font-medium text-bad">{error.code}</p>
             <p className="break-words whitespace-pre-wrap">{error.message}</p>
-            {error.stack !== null && <Stack text={error.stack} />}
+            {error.stack !== null && <Stack text={error.stack} message={error.message} />}
           </div>
         )}
         {logs.length > 0 && (

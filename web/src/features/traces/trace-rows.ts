@@ -26,7 +26,11 @@ export interface TraceRow {
   detail: unknown;
   error?: { code: string; message: string; stack: string | null } | null;
   logs?: TraceRun['logs'];
-  link?: { to: '/sources/$id' | '/webhooks/$id' | '/workflows/$id'; id: string };
+  links?: {
+    to: `/${'sources' | 'webhooks' | 'workflows' | 'executions' | 'deliveries'}/$id`;
+    id: string;
+    label: string;
+  }[];
 }
 
 /** The trace as lines, in the order in which things followed from each other. */
@@ -38,6 +42,8 @@ function runRows(run: TraceRun, depth: number): TraceRow[] {
   const began = run.started_at ?? run.invoked_at;
   const ended = run.ended_at ?? began;
   const isBad = run.error !== null;
+  const isExecution = run.emitter_id.startsWith('p_');
+  const label = run.emitter_name ?? run.emitter_id;
   const spans: Span[] = [];
   if (run.invoked_at !== null && began !== null && began > run.invoked_at) {
     spans.push({ fromMs: run.invoked_at, toMs: began, tone: 'wait' });
@@ -47,14 +53,17 @@ function runRows(run: TraceRun, depth: number): TraceRow[] {
   const own: TraceRow = {
     key: run.id,
     depth,
-    kind: run.emitter_id.startsWith('p_') ? 'execution' : 'run',
-    label: run.emitter_name ?? run.emitter_id,
+    kind: isExecution ? 'execution' : 'run',
+    label,
     status: run.status,
     spans,
     detail,
     error: run.error,
     logs: run.logs,
-    link: linkOf(run.emitter_id),
+    links: [
+      ...(isExecution ? [{ to: '/executions/$id' as const, id: run.id, label: 'the execution' }] : []),
+      linkOf(run.emitter_id, label),
+    ],
   };
   return [
     own,
@@ -97,7 +106,7 @@ function eventRows(event: TraceEvent, depth: number): TraceRow[] {
 function listenerRows(event: TraceEvent, listener: TraceListener, depth: number): TraceRow[] {
   const { listener_id: id, listener_name: name, outcome, delivery, run, reason, clause } = listener;
   if (outcome === 'run' && run !== undefined) return runRows(run as TraceRun, depth);
-  const base = { depth, label: name ?? id, link: linkOf(id), detail: listener };
+  const base = { depth, label: name ?? id, links: [linkOf(id, name ?? id)], detail: listener };
   const key = `${event.emit_id}.${id}`;
   if (outcome === 'missed' || delivery === undefined) {
     return [
@@ -116,7 +125,9 @@ function listenerRows(event: TraceEvent, listener: TraceListener, depth: number)
     const fromMs = Date.parse(at);
     return { fromMs, toMs: fromMs + ms, tone: code !== undefined && code >= 200 && code < 300 ? 'good' : 'bad' };
   });
-  return [{ ...base, key, kind: 'delivery', status: delivery.status, spans, atMs: event.indexed_at_ms }];
+  const own = { to: '/deliveries/$id' as const, id: delivery.id, label: 'the delivery' };
+  const links = [own, ...base.links];
+  return [{ ...base, links, key, kind: 'delivery', status: delivery.status, spans, atMs: event.indexed_at_ms }];
 }
 
 /** Why an event did not reach a listener, in the words of docs/traces.md. */
@@ -147,9 +158,9 @@ function sendRow(send: TraceRun['sends'][number], depth: number): TraceRow {
   return { key: send.id, depth, kind: 'send', label: `$.send.${send.kind}`, status: send.status, spans, detail: send };
 }
 
-function linkOf(id: string): NonNullable<TraceRow['link']> {
-  if (id.startsWith('wh_')) return { to: '/webhooks/$id', id };
-  return { to: id.startsWith('p_') ? '/workflows/$id' : '/sources/$id', id };
+function linkOf(id: string, label: string): NonNullable<TraceRow['links']>[number] {
+  if (id.startsWith('wh_')) return { to: '/webhooks/$id', id, label };
+  return { to: id.startsWith('p_') ? '/workflows/$id' : '/sources/$id', id, label };
 }
 
 /** From the first to the last moment of all rows. */

@@ -92,7 +92,7 @@ export function ExecutionList({ workflowId, onRun }: ExecutionListProps) {
             })
           }
         >
-          <option value="">every status</option>
+          <option value="">All statuses</option>
           {STATUSES.map((one) => (
             <option key={one}>{one}</option>
           ))}

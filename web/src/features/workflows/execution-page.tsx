@@ -166,37 +166,33 @@ function ExecutionActions({ execution }: { execution: Execution }) {
 interface FailureProps {
   error: NonNullable<Execution['error']>;
   isAlert?: boolean;
+  /** The top of the page says why: here is only where. */
+  isTold?: boolean;
 }
 
-function Failure({ error: { code, message, namespace, stack }, isAlert = false }: FailureProps) {
+function Failure({ error: { code, message, stack }, isAlert = false, isTold = false }: FailureProps) {
   return (
     <div role={isAlert ? 'alert' : undefined} className="rounded-md border border-bad/30 bg-bad-soft p-3 text-sm">
-      <p className="font-medium text-bad">
-        {code}
-        {namespace !== null && ` in step ${namespace}`}
-      </p>
-      <p className="break-words whitespace-pre-wrap">{message}</p>
-      {stack !== null && <Stack text={stack} />}
+      <p className="font-medium text-bad">{code}</p>
+      {!isTold && <p className="break-words whitespace-pre-wrap">{message}</p>}
+      {stack !== null && <Stack text={stack} message={message} />}
     </div>
   );
 }
 
-/** A failure that a step shows is one line here, which leads to the step. */
+/** Why it failed. Where a step shows the rest, a link leads to the step. */
 function FailureOf({ execution, onShow }: { execution: Execution; onShow: () => void }) {
   const { error, steps } = execution;
   if (error === null) return null;
-  const { code, message, namespace } = error;
+  const { message, namespace } = error;
   if (namespace === null || (steps[namespace]?.error ?? null) === null) return <Failure error={error} isAlert />;
   return (
     <div
       role="alert"
       className="flex items-center gap-3 rounded-md border border-bad/30 bg-bad-soft px-3 py-2 text-sm max-sm:flex-wrap"
     >
-      <p className="min-w-0 flex-1 truncate max-sm:basis-full">
-        <span className="font-medium text-bad">
-          {code} in step {namespace}
-        </span>{' '}
-        {message}
+      <p className="min-w-0 flex-1 break-words whitespace-pre-wrap max-sm:basis-full">
+        <span className="font-medium text-bad">Step {namespace} failed:</span> {message}
       </p>
       <Link
         from="/executions/$id"
@@ -262,6 +258,7 @@ function Timeline({ execution, asked }: TimelineProps) {
                 step={step}
                 range={{ fromMs, toMs }}
                 focused={namespace === wanted ? asked : undefined}
+                isTold={execution.error?.namespace === namespace}
                 isOpen={toggled.get(namespace) ?? step.error !== null}
                 onToggle={(isOpen) => setToggled((old) => new Map(old).set(namespace, isOpen))}
               />
@@ -287,6 +284,8 @@ interface StepRowProps {
   step: ExecutionStep;
   range: { fromMs: number; toMs: number };
   isOpen: boolean;
+  /** The top of the page says why it failed. */
+  isTold: boolean;
   /** Each change of the number moves the focus here. */
   focused: number | undefined;
   onToggle: (isOpen: boolean) => void;
@@ -294,7 +293,7 @@ interface StepRowProps {
 
 const WORDS: Record<string, string> = { done: 'succeeded', continued: 'failed', rerun: 'waiting' };
 
-function StepRow({ namespace, step, range, isOpen, focused, onToggle }: StepRowProps) {
+function StepRow({ namespace, step, range, isOpen, isTold, focused, onToggle }: StepRowProps) {
   const summary = useRef<HTMLElement>(null);
   useEffect(() => {
     if (focused !== undefined) summary.current?.focus();
@@ -327,16 +326,16 @@ function StepRow({ namespace, step, range, isOpen, focused, onToggle }: StepRowP
         </span>
         <span className="text-right text-xs text-ink-faint tabular-nums">{formatDuration(to - from)}</span>
       </summary>
-      {isOpen && <StepResult namespace={namespace} step={step} />}
+      {isOpen && <StepResult namespace={namespace} step={step} isTold={isTold} />}
     </details>
   );
 }
 
-function StepResult({ namespace, step }: { namespace: string; step: ExecutionStep }) {
+function StepResult({ namespace, step, isTold }: Pick<StepRowProps, 'namespace' | 'step' | 'isTold'>) {
   const { error, logs } = step;
   return (
     <div className="flex flex-col gap-3 px-4 pb-4">
-      {error !== null && <Failure error={error} />}
+      {error !== null && <Failure error={error} isTold={isTold} />}
       {logs.length > 0 && (
         <ol aria-label={`Log lines of ${namespace}`} className="rounded-md bg-sunken p-2 font-mono text-xs">
           {logs.map(({ at, message }, index) => (

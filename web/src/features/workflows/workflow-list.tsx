@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../ui/button.tsx';
+import { classNames } from '../../ui/class-names.ts';
 import { listCommand } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty, NoMatch } from '../../ui/empty.tsx';
@@ -43,8 +44,11 @@ type Trigger = WorkflowSummary['triggers'][number];
 function StartedBy({ triggers }: { triggers: readonly Trigger[] }) {
   const names = useEmitterNames();
   const text = triggers.length === 0 ? 'by hand' : triggers.map((trigger) => triggerText(trigger, names)).join(', ');
-  return <span className="font-mono text-xs text-ink-soft">{text}</span>;
+  return <span className={classNames('text-ink-soft', isCode(triggers) && 'font-mono text-xs')}>{text}</span>;
 }
+
+const isCode = (triggers: readonly Trigger[]) =>
+  triggers.some(({ type, cron }) => type === 'http' || cron !== undefined);
 
 /** Shows a source by its name if it is known, else by its id. */
 export function triggerText(

@@ -50,7 +50,7 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
       }
       actions={<WorkflowActions workflow={workflow} builder={builder} onRun={() => setRunning(true)} />}
     >
-      <ul className="flex flex-wrap gap-x-4 gap-y-1 font-mono text-xs text-ink-soft">
+      <ul className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-ink-soft">
         {workflow.triggers.map((trigger) => (
           <TriggerItem key={trigger.id} trigger={trigger} names={names} />
         ))}
@@ -97,7 +97,7 @@ function TriggerItem({ trigger, names }: TriggerItemProps) {
   return (
     <li className="flex min-w-0 items-center gap-1">
       {source === undefined ? (
-        <span className="truncate">{text}</span>
+        <span className="truncate font-mono">{text}</span>
       ) : (
         <Link
           to={source.startsWith('p_') ? '/workflows/$id' : '/sources/$id'}

@@ -42,12 +42,13 @@ export interface DraftStep {
 
 /** A workflow as it is being edited. */
 export interface Draft {
-  name: string;
+  /** Absent until the user names a new workflow. */
+  name?: string;
   triggers: readonly DraftTrigger[];
   steps: readonly DraftStep[];
 }
 
-export const EMPTY_DRAFT: Draft = { name: '', triggers: [{ type: 'http', customResponse: false }], steps: [] };
+export const EMPTY_DRAFT: Draft = { triggers: [{ type: 'http', customResponse: false }], steps: [] };
 
 let made = 0;
 

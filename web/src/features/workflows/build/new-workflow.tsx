@@ -1,4 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useNames } from '../../../api/names.ts';
 import { messagesFor } from '../../../api/problem.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CopyMenu } from '../../../ui/copy.tsx';
@@ -12,11 +13,13 @@ import { useBuilder } from './use-builder.ts';
 export function NewWorkflow() {
   const search = useSearch({ from: '/shell/workflows/new' });
   const navigate = useNavigate({ from: '/workflows/new' });
-  const builder = useBuilder(undefined, ({ id }) => {
+  const newName = freeName(new Set(useNames('workflows').values()));
+  const open = ({ id }: { id: string }) =>
     void navigate({ to: '/workflows/$id', params: { id }, search: { tab: 'build' } });
-  });
+  const builder = useBuilder(undefined, open, newName);
   const { draft, set, deploying } = builder;
-  const body = { name: draft.name, triggers: draft.triggers.map(triggerInput), steps: draft.steps.map(stepInput) };
+  const name = draft.name ?? newName;
+  const body = { name, triggers: draft.triggers.map(triggerInput), steps: draft.steps.map(stepInput) };
   return (
     <Page
       title="New workflow"
@@ -36,7 +39,9 @@ export function NewWorkflow() {
         <TextField
           label="Name"
           autoFocus
-          value={draft.name}
+          value={name}
+          // Typing replaces a name that nobody has chosen.
+          onFocus={({ target }) => draft.name === undefined && target.select()}
           onChange={({ target }) => set({ ...draft, name: target.value })}
           errors={messagesFor(deploying.error, 'name')}
         />
@@ -48,4 +53,11 @@ export function NewWorkflow() {
       />
     </Page>
   );
+}
+
+function freeName(taken: ReadonlySet<string>): string {
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? 'My workflow' : `My workflow ${count}`;
+    if (!taken.has(name)) return name;
+  }
 }

@@ -19,7 +19,7 @@ export function TestedStepView({ step }: { step: TestedStep }) {
         <div role="alert" className="rounded-md border border-bad/30 bg-bad-soft p-3 text-sm">
           <p className="font-medium text-bad">{error.code}</p>
           <p className="break-words whitespace-pre-wrap">{error.message}</p>
-          {error.stack !== null && <Stack text={error.stack} />}
+          {error.stack !== null && <Stack text={error.stack} message={error.message} />}
         </div>
       )}
       {step.$return_value !== undefined && (

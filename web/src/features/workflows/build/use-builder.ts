@@ -83,14 +83,14 @@ function useDraft(workflow: Workflow | undefined) {
 }
 
 /** A workflow under change: its draft, tests of its steps, and its deployment. */
-export function useBuilder(workflow: Workflow | undefined, onDeployed: (workflow: Workflow) => void) {
+export function useBuilder(workflow: Workflow | undefined, onDeployed: (workflow: Workflow) => void, newName = '') {
   const { draft, isChanged, isStale, etag, set, reset, noteConflict } = useDraft(workflow);
   /** Refusal of the last deployment or test, for the parts that have not changed since. */
   const [refusal, setRefusal] = useState<unknown>(null);
   const [results, setResults] = useState<Readonly<Record<string, TestedStep>>>({});
   const queries = useQueryClient();
   const deploying = useMutation({
-    mutationFn: () => deploy(workflow?.id, draft, etag),
+    mutationFn: () => deploy(workflow?.id, { name: newName, ...draft }, etag),
     onMutate: () => setRefusal(null),
     onError: async (error) => {
       setRefusal(error);
@@ -161,7 +161,7 @@ function begin(workflow: Workflow | undefined): Kept {
 /** Saves a version and makes it the current one, also where the settings would only save it. */
 async function deploy(
   id: string | undefined,
-  { name, triggers, steps }: Draft,
+  { name, triggers, steps }: Draft & { name: string },
   etag: string | undefined,
 ): Promise<Workflow> {
   const body = { name, triggers: triggers.map(triggerInput), steps: steps.map(stepInput) };
