@@ -51,6 +51,8 @@ test('a session ends with its key, and the user comes back to where they were', 
   const { page, check } = await browser.open();
   const { data } = await headwater.api('POST', '/api_keys', { name: 'for a while' });
   await signIn(page, `${headwater.url}/sources`, data.api_key);
+  // A request of this page that were still under way would end the session here.
+  await page.waitForLoadState('networkidle');
   await headwater.api('DELETE', `/api_keys/${data.id}`);
   await page.getByRole('link', { name: 'Webhooks' }).click();
   await page.getByText('Your session has ended').waitFor();

@@ -314,6 +314,9 @@ const operator = createRoute({
   ),
 });
 
+/** What no other route knows: the navigation stays beside it. */
+const unknown = createRoute({ getParentRoute: () => shell, path: '/$', component: NotFound });
+
 const traces = createRoute({
   getParentRoute: () => shell,
   path: '/traces',
@@ -367,6 +370,7 @@ export const router = createRouter({
       data,
       settings,
       operator,
+      unknown,
     ]),
   ]),
   // The link to a portal stays where it is: what is shown is no address.

@@ -32,7 +32,9 @@ export function Beside({ children, detail, title, onClose, from = 'lg', classNam
   const { query, columns } = WIDTHS[from];
   const isWide = useMediaQuery(query);
   return (
-    <div className={classNames('grid min-w-0 grid-cols-1 gap-4', detail !== undefined && columns, className)}>
+    <div
+      className={classNames('grid min-w-0 grid-cols-1 items-start gap-4', detail !== undefined && columns, className)}
+    >
       {children}
       {isWide ? (
         detail

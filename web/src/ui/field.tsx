@@ -5,7 +5,8 @@ const LOOK =
   'rounded-md border border-line-strong bg-surface px-2.5 text-sm text-ink placeholder:text-ink-faint ' +
   'disabled:opacity-60 aria-invalid:border-bad';
 
-export const INPUT_CLASS = `w-full py-1.5 ${LOOK}`;
+/** One line is as high as a button. */
+export const INPUT_CLASS = `min-h-8 w-full py-1.25 ${LOOK}`;
 
 /** In a row above a list: as high as a button, and as wide as it says. */
 export const FILTER_CLASS = `h-8 py-0.5 ${LOOK}`;

@@ -64,7 +64,11 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
         <thead>
           <tr className="border-b border-line text-left text-xs text-ink-faint">
             {columns.map((column) => (
-              <th key={column.header} scope="col" className={classNames('font-medium', cellOf(column))}>
+              <th
+                key={column.header}
+                scope="col"
+                className={classNames('font-sans! font-medium text-ink-faint!', cellOf(column))}
+              >
                 {column.header}
               </th>
             ))}

@@ -80,7 +80,7 @@ function KeysForm({ app, onConnected }: FormProps) {
         />
       ))}
       <ProblemNote error={connecting.error} />
-      <Button type="submit" kind="primary" busy={connecting.isPending}>
+      <Button type="submit" kind="primary" className="self-end" busy={connecting.isPending}>
         Connect account
       </Button>
     </form>
@@ -99,10 +99,12 @@ function OAuthForm({ app, onConnected }: FormProps) {
       <p className="text-sm text-ink-soft">A window of {app.name} opens. Agree there, and this page goes on.</p>
       <TextField label="Account name" optional value={name} onChange={({ target }) => setName(target.value)} />
       <ProblemNote error={error} />
-      <Button type="submit" kind="primary" busy={isOpen}>
-        {isOpen ? 'Waiting for the window…' : `Open ${app.name}`}
-      </Button>
-      {isOpen && <Button onClick={cancel}>The window is gone</Button>}
+      <div className="flex justify-end gap-2">
+        {isOpen && <Button onClick={cancel}>The window is gone</Button>}
+        <Button type="submit" kind="primary" busy={isOpen}>
+          {isOpen ? 'Waiting for the window…' : `Open ${app.name}`}
+        </Button>
+      </div>
     </form>
   );
 }

@@ -6,6 +6,7 @@ import { writeExact } from '../../api/exact-json.ts';
 import { useNames } from '../../api/names.ts';
 import { CloseDetail } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
+import { classNames } from '../../ui/class-names.ts';
 import { CodeView } from '../../ui/code-view.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
@@ -64,7 +65,7 @@ export function EventDetail({ event, onClose, compared, onCompare }: EventDetail
     >
       <div className="flex flex-col gap-3 p-4">
         <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-4 gap-y-1 text-xs">
-          <Fact name="Id">
+          <Fact name="Id" isCode>
             {event.id}
             <CopyButton text={metadata.emit_id} what="emit id" />
           </Fact>
@@ -74,10 +75,14 @@ export function EventDetail({ event, onClose, compared, onCompare }: EventDetail
           <Fact name="Emitter">
             <EmitterLink id={metadata.emitter_id} />
           </Fact>
-          {metadata.id !== null && <Fact name="Dedupe id">{metadata.id}</Fact>}
+          {metadata.id !== null && (
+            <Fact name="Dedupe id" isCode>
+              {metadata.id}
+            </Fact>
+          )}
           <Fact name="Channel">{metadata.name === '' ? 'default' : metadata.name}</Fact>
           {metadata.trace_id !== null && (
-            <Fact name="Trace">
+            <Fact name="Trace" isCode>
               <Link to="/traces/$id" params={{ id: metadata.trace_id }} className="text-accent underline">
                 {metadata.trace_id}
               </Link>
@@ -160,11 +165,12 @@ function DeliveriesOfEvent({ rows }: { rows: readonly Delivery[] }) {
   );
 }
 
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
+/** `isCode`: an id, or what a component has written. */
+export function Fact({ name, isCode = false, children }: { name: string; isCode?: boolean; children: ReactNode }) {
   return (
     <>
       <dt className="text-ink-faint">{name}</dt>
-      <dd className="flex min-w-0 items-center gap-1 truncate font-mono">{children}</dd>
+      <dd className={classNames('flex h-5 min-w-0 items-center gap-1 truncate', isCode && 'font-mono')}>{children}</dd>
     </>
   );
 }

@@ -99,7 +99,7 @@ function Filters({ names }: { names: ReadonlyMap<string, string> }) {
       <input
         aria-label="Event id"
         placeholder="Event id"
-        className={`${FILTER_CLASS} w-40 font-mono`}
+        className={`${FILTER_CLASS} w-40 font-mono placeholder:font-sans`}
         value={search.id ?? ''}
         onChange={({ target }) => set({ id: target.value.trim() || undefined })}
       />

@@ -78,7 +78,7 @@ function Step(props: { number: number; title: string; isDone: boolean; actions?:
 function Made({ source }: { source: Source }) {
   return (
     <p className="flex flex-wrap items-center gap-2 text-sm">
-      <Link to="/sources/$id" params={{ id: source.id }} className="font-medium underline">
+      <Link to="/sources/$id" params={{ id: source.id }} className="font-medium text-accent underline">
         {source.name}
       </Link>
       is deployed. <code className="font-mono text-xs text-ink-soft">{source.id}</code>
@@ -220,7 +220,7 @@ function OwnUrl({ webhookId: id }: { webhookId: string }) {
         {changing.isSuccess && (
           <p role="status" className="basis-full rounded-md bg-good-soft px-3 py-2 text-sm">
             Events now go to your URL.{' '}
-            <Link to="/webhooks/$id" params={{ id }} className="underline">
+            <Link to="/webhooks/$id" params={{ id }} className="text-accent underline">
               Its page
             </Link>{' '}
             has the secret to verify them with, and every attempt.

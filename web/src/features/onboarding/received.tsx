@@ -64,7 +64,7 @@ function RequestDetail({ request, onClose }: { request: SampleRequest; onClose: 
           <Verdict request={request} />
           <span>
             sent by{' '}
-            <Link to="/webhooks/$id" params={{ id: webhookId }} className="underline">
+            <Link to="/webhooks/$id" params={{ id: webhookId }} className="text-accent underline">
               {webhookId}
             </Link>
           </span>

@@ -49,7 +49,7 @@ export function SampleReceiver() {
           </p>
           <p className="text-sm text-ink-soft">
             Make a{' '}
-            <Link to="/webhooks" search={{ action: 'create', url }} className="underline">
+            <Link to="/webhooks" search={{ action: 'create', url }} className="text-accent underline">
               webhook
             </Link>{' '}
             with this URL to try deliveries before you have a receiver of your own. It takes deliveries of this account

@@ -11,7 +11,7 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { limitsQuery, readLimits } from './operator-queries.ts';
+import { accountQuery, limitsQuery, readLimits } from './operator-queries.ts';
 
 type Limits = Schemas['AccountLimits'];
 
@@ -40,6 +40,7 @@ const COLUMNS: readonly Column<Limit>[] = [
 /** Limits of an account; the selected row is edited below the table. */
 export function AccountLimits({ accountId, onClose }: { accountId: string; onClose: () => void }) {
   const { data, error } = useQuery(limitsQuery(accountId));
+  const { data: accountName } = useQuery({ ...accountQuery(accountId), select: (account) => account.name });
   const [query, setQuery] = useState('');
   const [chosen, setChosen] = useState<string>();
   const rows = Object.entries(data?.limits ?? {})
@@ -53,7 +54,7 @@ export function AccountLimits({ accountId, onClose }: { accountId: string; onClo
   const row = rows.find(({ name }) => name === chosen);
   return (
     <Panel
-      title={`Limits of ${accountId}`}
+      title={`Limits of ${accountName ?? accountId}`}
       actions={
         <>
           <SearchBox value={query} label="Search limits" onChange={setQuery} />

@@ -44,7 +44,7 @@ export function SignIn() {
       {provider !== null && (
         <a
           href={`${BASE_PATH}oauth/sign-in?${new URLSearchParams({ from })}`}
-          className="rounded-md border border-line px-3 py-2 text-center text-sm font-medium hover:bg-surface-soft"
+          className="rounded-md border border-line-strong px-3 py-2 text-center text-sm font-medium hover:bg-sunken"
         >
           Sign in with {provider.name}
         </a>

@@ -62,13 +62,13 @@ export function SourceEvents({ source, selected, onSelect: select, compared, onC
     >
       <Panel
         title="Events"
+        aside={<LiveBadge state={live.state} />}
         actions={
           <>
             <ReplayEvents given={{ emitter_id: source.id }} others={listeners} />
             <Button size="small" needs="change" onClick={() => setPublishing(true)}>
               Publish an event
             </Button>
-            <LiveBadge state={live.state} />
           </>
         }
       >

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../ui/button.tsx';
+import { classNames } from '../../ui/class-names.ts';
 import { refreshEvery } from '../../api/pages.ts';
 import { listCommand } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -37,7 +38,7 @@ const COLUMNS: readonly Column<Source>[] = [
     cell: (source) => {
       const endpoint = endpointOf(source);
       return (
-        <span title={endpoint} className="font-mono text-xs text-ink-soft">
+        <span title={endpoint} className={classNames('text-ink-soft', endpoint !== undefined && 'font-mono text-xs')}>
           {endpoint === undefined ? triggerOf(source) : shortUrl(endpoint)}
         </span>
       );
@@ -53,7 +54,7 @@ const COLUMNS: readonly Column<Source>[] = [
   {
     header: 'Last event',
     cell: ({ last_event_at: at }) => (at === null ? 'none' : <Time atMs={at * 1000} />),
-    className: 'w-28 text-ink-soft @max-2xl:w-24',
+    className: 'w-28 text-ink-soft',
   },
   {
     header: 'Last error',

@@ -50,6 +50,7 @@ export function SourceLogs({ source }: { source: Source }) {
   return (
     <Panel
       title="Logs"
+      aside={<LiveBadge state={state} />}
       actions={
         <>
           {run !== undefined && (
@@ -63,14 +64,13 @@ export function SourceLogs({ source }: { source: Source }) {
             value={level}
             onChange={({ target }) => narrow({ level: target.value || undefined })}
           >
-            <option value="">every level</option>
+            <option value="">All levels</option>
             {RANKS.slice(1).map((name) => (
               <option key={name} value={name}>
                 {name} and worse
               </option>
             ))}
           </select>
-          <LiveBadge state={state} />
         </>
       }
     >

@@ -16,11 +16,12 @@ import { AttemptRow, spanOf } from './attempt-row.tsx';
 import type { Delivery } from './webhook-queries.ts';
 
 /** One delivery with its attempts on one time axis, and what the receiver answered. */
-export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onClose: () => void }) {
+export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onClose?: () => void }) {
   const queries = useQueryClient();
   const { id, webhook_id, attempts, next_attempt_at } = delivery;
   const emitId = `${delivery.emitter_id}-${delivery.event_id}`;
   const span = spanOf(attempts);
+  const isUnderWay = ['pending', 'sending', 'held'].includes(delivery.status);
   const mayBeSkipped = delivery.status === 'pending' || delivery.status === 'held';
   const again = useMutation({
     mutationFn: () => api.post('/v1/webhooks/{id}/redeliver', { path: { id: webhook_id }, body: { delivery_id: id } }),
@@ -45,7 +46,8 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
             size="small"
             needs="change"
             busy={again.isPending}
-            disabled={['pending', 'sending', 'held'].includes(delivery.status)}
+            disabled={isUnderWay}
+            title={isUnderWay ? 'It is not over yet: its next attempt comes by itself' : undefined}
             onClick={() => again.mutate()}
           >
             <Icon name="retry" className="size-3.5" />
@@ -70,7 +72,7 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
                 : undefined,
             }}
           />
-          <CloseDetail onClose={onClose} />
+          {onClose !== undefined && <CloseDetail onClose={onClose} />}
         </>
       }
     >
@@ -80,7 +82,7 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
           <Fact name="Status">
             <Status of={delivery.status} />
           </Fact>
-          <Fact name="Event">
+          <Fact name="Event" isCode>
             {portal === undefined ? (
               <Link to="/events" search={{ id: emitId, event: emitId }} className="text-accent underline">
                 {delivery.event_id}
@@ -93,7 +95,7 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
             <EmitterLink id={delivery.emitter_id} />
           </Fact>
           {portal === undefined && (
-            <Fact name="Trace">
+            <Fact name="Trace" isCode>
               <Link to="/traces/$id" params={{ id: emitId }} className="truncate text-accent underline">
                 {emitId}
               </Link>

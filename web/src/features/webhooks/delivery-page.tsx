@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { useNames } from '../../api/names.ts';
 import { Page } from '../../ui/page.tsx';
 import { PendingPage } from '../../ui/pending-page.tsx';
@@ -9,7 +9,6 @@ import { deliveryQuery } from './webhook-queries.ts';
 /** A delivery by its id alone: where the palette and links of others lead. */
 export function DeliveryPage() {
   const { id } = useParams({ from: '/shell/deliveries/$id' });
-  const navigate = useNavigate();
   const names = useNames('webhooks');
   const { data: delivery, error } = useQuery(deliveryQuery(id));
   if (delivery === undefined) {
@@ -24,7 +23,7 @@ export function DeliveryPage() {
           {names.get(delivery.webhook_id) ?? delivery.webhook_id}
         </Link>
       </p>
-      <DeliveryDetail delivery={delivery} onClose={() => void navigate({ to: '/webhooks/$id', params })} />
+      <DeliveryDetail delivery={delivery} />
     </Page>
   );
 }

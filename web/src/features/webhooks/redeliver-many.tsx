@@ -76,7 +76,13 @@ function Ask({ webhook, filter, onClose }: RedeliverManyProps & { onClose: (coun
     <Dialog open onClose={() => onClose()} title="Send failed deliveries again">
       <ProblemNote error={counted.error ?? sending.error} />
       {counted.isPending && <SkeletonRows rows={1} />}
-      {count !== undefined && (
+      {count === 0 && (
+        <p className="text-sm">
+          No delivery of {name ?? url} has failed{isNarrowed ? ' within the filter' : ''}. A pending one is attempted
+          again by itself; “Retry now” does so at once.
+        </p>
+      )}
+      {count !== undefined && count > 0 && (
         <p className="text-sm">
           <strong>{count === 1 ? '1 failed delivery' : `${count} failed deliveries`}</strong> of {name ?? url}
           {isNarrowed ? ' within the filter' : ''} {count === 1 ? 'is' : 'are'} sent again, oldest first. The header{' '}
@@ -99,7 +105,7 @@ function Ask({ webhook, filter, onClose }: RedeliverManyProps & { onClose: (coun
           disabled={count === undefined || count === 0}
           onClick={() => sending.mutate()}
         >
-          {count === undefined ? 'Redeliver' : `Redeliver ${count}`}
+          {count === undefined || count === 0 ? 'Redeliver' : `Redeliver ${count}`}
         </Button>
       </div>
     </Dialog>

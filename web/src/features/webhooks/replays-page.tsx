@@ -43,7 +43,16 @@ export function ReplaysPage() {
       className: 'w-28',
     },
     { header: 'Events of', cell: ({ emitter_id: id }) => <EmitterLink id={id} /> },
-    { header: 'To', cell: ({ listener_id: id }) => <ListenerLink id={id} />, under: 'Events of' },
+    {
+      header: 'To',
+      cell: ({ listener_id: id }) => (
+        <>
+          <span className="hidden @max-2xl:inline">to </span>
+          <ListenerLink id={id} />
+        </>
+      ),
+      under: 'Events of',
+    },
     { header: 'Sent', cell: Sent, className: 'w-44 tabular-nums', under: 'Events of' },
     {
       header: 'Stored between',

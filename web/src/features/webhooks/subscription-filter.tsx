@@ -74,11 +74,12 @@ export function SubscriptionFilter({ subscription }: { subscription: Subscriptio
       <Button
         kind="quiet"
         size="small"
+        className="-ml-2"
         onClick={() => setOpen(true)}
         title={now}
         aria-label={now === '' ? 'Filter: every event' : `Filter ${now}`}
       >
-        <span className="max-w-56 truncate font-mono text-xs">{now === '' ? 'every event' : now}</span>
+        {now === '' ? 'every event' : <span className="max-w-56 truncate font-mono">{now}</span>}
       </Button>
       {isOpen && <FilterDialog id={subscription.id} onClose={() => setOpen(false)} />}
     </>

@@ -7,8 +7,14 @@ import { webhookStatsQuery } from './webhook-queries.ts';
 
 type WebhookStats = Schemas['WebhookStats'];
 
-export function successText({ success_share: share }: WebhookStats): string {
+function successText({ success_share: share }: WebhookStats): string {
   return share === null ? '–' : `${(share * 100).toFixed(1)} %`;
+}
+
+/** The success as a number, in the colour of a failure where most attempts fail. */
+export function Success({ stats }: { stats: WebhookStats }) {
+  const isBad = stats.success_share !== null && stats.success_share < 0.5;
+  return <span className={isBad ? 'font-medium text-bad' : undefined}>{successText(stats)}</span>;
 }
 
 export function p95Text({ latency_ms: { p95 } }: WebhookStats): string {

@@ -14,7 +14,7 @@ import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ActivityOf } from '../overview/activity-of.tsx';
-import { Health, p95Text, successText } from './webhook-health.tsx';
+import { Health, p95Text, Success } from './webhook-health.tsx';
 import { CreateWebhook } from './create-webhook.tsx';
 import { type Webhook, webhooksQuery } from './webhook-queries.ts';
 
@@ -41,7 +41,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
   },
   {
     header: 'Success',
-    cell: ({ id }) => <Health id={id} of={successText} />,
+    cell: ({ id }) => <Health id={id} of={(stats) => <Success stats={stats} />} />,
     className: 'w-24 text-right tabular-nums',
   },
   {
