@@ -44,7 +44,7 @@ export function Palette() {
       >
         <Icon name="search" className="size-3.5" />
         Search
-        <kbd aria-hidden="true" className="ml-auto rounded border border-line px-1 font-mono text-xs">
+        <kbd aria-hidden="true" className="ml-auto rounded border border-line px-1 font-mono text-xs max-md:hidden">
           {IS_MAC ? '⌘K' : 'Ctrl K'}
         </kbd>
       </Button>

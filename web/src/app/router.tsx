@@ -314,7 +314,7 @@ const operator = createRoute({
   ),
 });
 
-/** What no other route knows: the navigation stays beside it. */
+/** Any other address: the navigation stays beside the note. */
 const unknown = createRoute({ getParentRoute: () => shell, path: '/$', component: NotFound });
 
 const traces = createRoute({

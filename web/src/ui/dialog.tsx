@@ -43,6 +43,16 @@ export function Dialog({ open, onClose, title, description, children, wide = fal
   );
 }
 
+/** The row at the end of a form in a dialog: the way out, then what the dialog is for. */
+export function Actions({ onCancel, children }: { onCancel: () => void; children: ReactNode }) {
+  return (
+    <div className="flex justify-end gap-2">
+      <Button onClick={onCancel}>Cancel</Button>
+      {children}
+    </div>
+  );
+}
+
 export interface ConfirmProps {
   open: boolean;
   onClose: () => void;

@@ -24,7 +24,7 @@ export function Empty(props: {
       )}
       {/* A customer in a portal has no command line. */}
       {command !== undefined && portal === undefined && (
-        <code className="mt-2 max-w-full rounded bg-sunken px-2 py-1 font-mono text-xs break-all text-ink-soft">
+        <code className="mt-2 max-w-full rounded bg-sunken px-2 py-1 font-mono text-xs break-words text-ink-soft">
           {command}
         </code>
       )}

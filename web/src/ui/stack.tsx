@@ -1,5 +1,5 @@
 /**
- * Where an error was thrown; its message is shown above. A long line is broken: nothing of it is
+ * The frames of an error, whose message is shown above. A long line is broken: nothing of it is
  * out of sight.
  */
 export function Stack({ text, message }: { text: string; message: string }) {

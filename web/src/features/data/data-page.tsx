@@ -131,6 +131,7 @@ function NewStore({ onClose }: { onClose: () => void }) {
               hw: hwLine(['data-stores', 'create', name]),
             }}
           />
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" busy={making.isPending}>
             Create data store
           </Button>

@@ -75,7 +75,7 @@ function Filters({ names }: { names: ReadonlyMap<string, string> }) {
       />
       <select
         aria-label="Emitter"
-        className={`${FILTER_CLASS} max-w-48`}
+        className={`${FILTER_CLASS} w-36`}
         value={search.emitter ?? ''}
         onChange={({ target }) => set({ emitter: target.value || undefined })}
       >

@@ -39,10 +39,10 @@ export function ApiReference() {
       <header className="flex flex-wrap items-center gap-3">
         <h1 className="text-xl font-semibold tracking-tight">API reference</h1>
         <SearchBox value={search} label="Search operations" onChange={setSearch} />
-        <a className="text-sm underline" href={publicUrl('/openapi.json')}>
+        <a className="text-sm text-accent underline" href={publicUrl('/openapi.json')}>
           openapi.json
         </a>
-        <Link to="/" className="text-sm underline">
+        <Link to="/" className="ml-auto text-sm text-accent underline">
           {currentSession() === undefined ? 'Sign in' : 'Back'}
         </Link>
       </header>
@@ -50,7 +50,10 @@ export function ApiReference() {
       {document.isPending && <SkeletonRows />}
       {document.data !== undefined && (
         <div className="flex items-start gap-6 max-sm:flex-col">
-          <nav aria-label="Groups" className="sticky top-4 flex w-44 shrink-0 flex-col gap-1 text-sm max-sm:static">
+          <nav
+            aria-label="Groups"
+            className="sticky top-4 flex w-44 shrink-0 flex-col gap-1 text-sm max-sm:static max-sm:grid max-sm:w-full max-sm:grid-cols-2"
+          >
             {groups.map(({ name }) => (
               <a key={name} href={`#${anchorOf(name)}`} className="text-ink-soft hover:text-ink" onClick={scrollTo}>
                 {name}

@@ -137,7 +137,7 @@ function Filters() {
     <FilterBar label="Filter runs">
       <select
         aria-label="Source"
-        className={`${FILTER_CLASS} max-w-48`}
+        className={`${FILTER_CLASS} w-36`}
         value={search.source ?? ''}
         onChange={({ target }) => set({ source: target.value || undefined })}
       >

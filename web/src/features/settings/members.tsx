@@ -117,7 +117,7 @@ function MemberList() {
             icon="operator"
             title="No members yet"
             command="hw members invite ada@example.com"
-            action={<ToForm form="invite">Ask the first one</ToForm>}
+            action={<ToForm form="invite">Invite the first one</ToForm>}
           >
             A member signs in by e-mail, with a role. Until one is invited, only API keys work here.
           </Empty>

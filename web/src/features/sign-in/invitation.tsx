@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
 import { acceptInvitation, api } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
@@ -8,13 +8,14 @@ import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { rememberMethod, SignInCard } from './sign-in.tsx';
+import { useLinkToken } from './link-token.ts';
 import { useSignInMethods } from './sign-in-methods.ts';
 
 /**
  * The link of an invitation leads here; its token stays in the part of the URL that no request has.
  */
 export function Invitation() {
-  const [token] = useState(() => new URLSearchParams(location.hash.slice(1)).get('token') ?? '');
+  const token = useLinkToken();
   const invitation = useQuery({
     queryKey: ['invitation', token],
     queryFn: ({ signal }) => api.post('/v1/session/invitation', { body: { token }, signal }),
@@ -23,6 +24,11 @@ export function Invitation() {
   return (
     <SignInCard>
       <ProblemNote error={invitation.error} />
+      {invitation.isError && (
+        <Link to="/sign-in" className="text-sm text-accent underline">
+          Go to sign-in
+        </Link>
+      )}
       {shown !== undefined && (
         <>
           <p className="text-sm">

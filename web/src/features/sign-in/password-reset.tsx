@@ -6,6 +6,7 @@ import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { useLinkToken } from './link-token.ts';
 import { rememberMethod, SignInCard } from './sign-in.tsx';
 
 /** Asks for the mail. The answer tells nobody whether there is such a person. */
@@ -42,7 +43,7 @@ export function ForgottenPassword() {
           </Button>
         </form>
       )}
-      <Link to="/sign-in" className="text-sm underline">
+      <Link to="/sign-in" className="text-sm text-accent underline">
         Back to sign-in
       </Link>
     </SignInCard>
@@ -51,7 +52,7 @@ export function ForgottenPassword() {
 
 /** The mailed link leads here; its token stays in the part of the URL that no request has. */
 export function NewPassword() {
-  const [token] = useState(() => new URLSearchParams(location.hash.slice(1)).get('token') ?? '');
+  const token = useLinkToken();
   const [password, setPassword] = useState('');
   const navigate = useNavigate();
   const setting = useMutation({
@@ -73,7 +74,7 @@ export function NewPassword() {
         <p className="text-sm text-ink-soft">
           Its end is missing. Open the link in the mail again, or ask for another.
         </p>
-        <Link to="/forgotten-password" className="text-sm underline">
+        <Link to="/forgotten-password" className="text-sm text-accent underline">
           Ask for another link
         </Link>
       </SignInCard>
@@ -99,7 +100,7 @@ export function NewPassword() {
           Set the password and sign in
         </Button>
       </form>
-      <Link to="/forgotten-password" className="text-sm underline">
+      <Link to="/forgotten-password" className="text-sm text-accent underline">
         Ask for another link
       </Link>
     </SignInCard>

@@ -231,7 +231,7 @@ function PasswordForm({ busy, error, onEnter }: FormProps) {
       <Button type="submit" kind="primary" needs={null} busy={busy} disabled={email === '' || password === ''}>
         Sign in
       </Button>
-      <Link to="/forgotten-password" className="text-sm underline">
+      <Link to="/forgotten-password" className="text-sm text-accent underline">
         Forgot your password?
       </Link>
     </form>

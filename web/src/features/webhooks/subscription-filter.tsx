@@ -5,7 +5,7 @@ import { messagesBelow } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { hwLine } from '../../ui/command.ts';
 import { Conflict, isConflict } from '../../ui/conflict.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Actions, Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
@@ -134,11 +134,11 @@ function FilterForm({ read, onClose }: { read: Tagged<Subscription>; onClose: ()
       <form onSubmit={submit} className="flex flex-col gap-4">
         <FilterField value={text} onChange={setText} error={saving.error} />
         <ProblemNote error={isConflict(saving.error) ? null : saving.error} />
-        <div className="flex justify-end gap-2">
+        <Actions onCancel={onClose}>
           <Button type="submit" kind="primary" busy={saving.isPending}>
             Save filter
           </Button>
-        </div>
+        </Actions>
       </form>
       {isConflict(saving.error) && (
         <Conflict<Tagged<Subscription>>

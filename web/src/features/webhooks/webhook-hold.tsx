@@ -3,7 +3,7 @@ import { type SubmitEvent, useState } from 'react';
 import { api, forState } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
-import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { Actions, Confirm, Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -85,9 +85,11 @@ function Start({ webhook }: { webhook: WholeWebhook }) {
             errors={messagesFor(starting.error, 'drain_per_second')}
           />
           <ProblemNote error={starting.error} />
-          <Button type="submit" kind="primary" className="self-start" busy={starting.isPending}>
-            Activate
-          </Button>
+          <Actions onCancel={() => setOpen(false)}>
+            <Button type="submit" kind="primary" busy={starting.isPending}>
+              Activate
+            </Button>
+          </Actions>
         </form>
       </Dialog>
     </>
@@ -118,9 +120,11 @@ export function HoldNote({ webhook }: { webhook: WholeWebhook }) {
       {active
         ? `What was held is being sent, ${rate}.`
         : `${WHY[webhook.disabled_reason ?? 'stopped']} Events are kept, and sent when it is activated.`}
-      <span className="ml-auto">
-        <Discard id={id} />
-      </span>
+      {waiting !== 0 && (
+        <span className="ml-auto">
+          <Discard id={id} />
+        </span>
+      )}
     </div>
   );
 }

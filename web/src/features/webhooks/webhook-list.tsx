@@ -104,7 +104,8 @@ export function WebhookList() {
               action={newWebhook}
               command="hw webhooks create https://example.com/hook"
             >
-              A webhook is a URL of yours. Each event that it is subscribed to is sent there, signed, until it is taken.
+              A webhook is a URL of yours. Each event that it is subscribed to is sent there, signed, and again until it
+              is accepted.
             </Empty>
           ) : (
             <NoMatch

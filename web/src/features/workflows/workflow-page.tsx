@@ -5,7 +5,7 @@ import { api, forState } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
-import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { Actions, Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
 import { PendingPage } from '../../ui/pending-page.tsx';
@@ -212,9 +212,11 @@ function RunDialog({ id, onClose }: { id: string; onClose: () => void }) {
       <form onSubmit={submit} className="flex flex-col gap-4">
         <CodeView value={text} label="Event" language="json" onChange={setText} />
         <ProblemNote error={running.error} />
-        <Button type="submit" kind="primary" className="self-end" busy={running.isPending}>
-          Run
-        </Button>
+        <Actions onCancel={onClose}>
+          <Button type="submit" kind="primary" busy={running.isPending}>
+            Run
+          </Button>
+        </Actions>
       </form>
     </Dialog>
   );
