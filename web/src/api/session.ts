@@ -29,7 +29,7 @@ export function missingRight(right: Right): string | undefined {
 }
 
 /** Why the pages cannot be shown with a key; undefined where they can. */
-export function unreadable({ key = null }: Session): string | undefined {
+export function unreadable({ key }: Session): string | undefined {
   if (key === null || key.rights.includes('read')) return undefined;
   return `${reachOf(key)}. These pages show the whole account, so they need a key with the scope full or read. Use this one with hw or the REST API.`;
 }
