@@ -3,15 +3,14 @@ import type { ProcessInfo } from './process-tree.ts';
 /** CPU time by role, in milliseconds. */
 export type CpuTimes = Record<string, number>;
 
-/** CPU time used between two listings. Unlike wall time, it hardly depends on other load. */
+/**
+ * CPU time used between two listings. Unlike wall time, it hardly depends on other load. A process
+ * that has ended in between is in the time of its parent since, with all that it ever used.
+ */
 export function cpuTimes(before: readonly ProcessInfo[], after: readonly ProcessInfo[]): CpuTimes {
-  const usedBefore = new Map(before.map((info) => [`${info.pid} ${info.startTicks}`, info.cpuMs]));
   const times: CpuTimes = {};
-  for (const info of after) {
-    const usedMs = info.cpuMs - (usedBefore.get(`${info.pid} ${info.startTicks}`) ?? 0);
-    const role = roleOf(info);
-    times[role] = (times[role] ?? 0) + usedMs;
-  }
+  for (const info of after) times[roleOf(info)] = (times[roleOf(info)] ?? 0) + info.cpuMs;
+  for (const info of before) times[roleOf(info)] = (times[roleOf(info)] ?? 0) - info.cpuMs;
   return times;
 }
 
