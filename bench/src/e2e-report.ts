@@ -20,6 +20,7 @@ export interface E2eReport {
 const BASELINE_NAMES: Record<keyof Baselines, string> = {
   echoRequests: 'Hono echo, requests/s',
   signedPosts: 'signed undici POSTs/s',
+  signedPostsAlone: 'the same, 1 at a time/s',
   insertsSingle: 'inserts, 1 a transaction/s',
   insertsBatchOf50: 'inserts, 50 a batch, rows/s',
   insertsBatchOf256: 'inserts, 256 a batch, rows/s',
@@ -27,6 +28,20 @@ const BASELINE_NAMES: Record<keyof Baselines, string> = {
 
 /** Mark of the closed loop, the phase that is compared. */
 export const MAIN_PHASE = 'c';
+
+/** Mark of the open loop that leaves the system idle nearly all of the time. */
+export const QUIET_PHASE = 'q';
+
+/**
+ * The median from request to receipt when it is quiet, divided by that of one durable insert and
+ * one signed POST, each measured alone.
+ */
+export function quietRatioOf({ phases, baselines }: E2eReport): number | undefined {
+  const quiet = phases.find((phase) => phase.plan.mark === QUIET_PHASE);
+  if (quiet === undefined || baselines.length === 0) return undefined;
+  const partsMs = 1_000 / meanOf(baselines, 'insertsSingle') + 1_000 / meanOf(baselines, 'signedPostsAlone');
+  return quiet.receipts.p50Ms / partsMs;
+}
 
 /**
  * Events a second of the closed loop, divided by the mean of each baseline: comparable between
@@ -87,6 +102,8 @@ function formatBaselines(report: E2eReport): string[] {
       const figures = report.baselines.map((round) => formatCount(round[name]).padStart(9)).join(' ');
       return `  ${BASELINE_NAMES[name].padEnd(28)}${figures}   ${(ratios[name] ?? 0).toFixed(2)}`;
     }),
+    '',
+    `quiet, p50 from request to receipt: ${quietRatioOf(report)?.toFixed(1)} × one insert and one signed POST, each alone`,
   ];
 }
 

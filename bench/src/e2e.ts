@@ -2,7 +2,7 @@ import type { BenchArguments } from './arguments.ts';
 import { type Baselines, createBaselines } from './baselines/baselines.ts';
 import { type BenchWebhook, checkOutcome } from './e2e-checks.ts';
 import { type PhaseParts, type PhasePlan, type PhaseResult, runPhase } from './e2e-phase.ts';
-import { type E2eReport, formatE2e, MAIN_PHASE, ratiosOf } from './e2e-report.ts';
+import { type E2eReport, formatE2e, MAIN_PHASE, QUIET_PHASE, quietRatioOf, ratiosOf } from './e2e-report.ts';
 import { EMITTING_SOURCE } from './event-source.ts';
 import { createRequestTemplate } from './load/request-bytes.ts';
 import { describeMachine } from './machine.ts';
@@ -23,6 +23,8 @@ const OPEN_LOOPS = [
   { mark: 'o', name: 'open loop, 80 %', part: 0.8 },
 ];
 const OPEN_LOOP_SECONDS = 5;
+/** Each event is alone in the system. */
+const QUIET_PER_SECOND = 100;
 const MAX_WARM_UP_EVENTS = 5_000;
 
 /**
@@ -38,7 +40,7 @@ export async function benchE2e(undo: Undo, options: BenchArguments): Promise<boo
   const measured = await measureSystem(undo, options, receiver);
   if (baselines !== undefined) rounds.push(await baselines.round());
   const report: E2eReport = { machine: describeMachine(), options, baselines: rounds, ...measured };
-  if (options.json) console.log(JSON.stringify({ ...report, ratios: ratiosOf(report) }, undefined, 2));
+  if (options.json) console.log(JSON.stringify({ ...report, ratios: ratiosOf(report), quietRatio: quietRatioOf(report) }, undefined, 2));
   else console.log(formatE2e(report));
   return report.checks.faults.length === 0;
 }
@@ -87,5 +89,8 @@ async function runPhases(parts: PhaseParts, inspector: Inspector | undefined) {
     const plan: PhasePlan = { mark, name, ratePerSecond, events: ratePerSecond * OPEN_LOOP_SECONDS };
     results.push(await runPhase(parts, plan));
   }
+  const ratePerSecond = Math.min(QUIET_PER_SECOND, Math.ceil(events / OPEN_LOOP_SECONDS));
+  const quiet = { mark: QUIET_PHASE, name: 'quiet', ratePerSecond, events: ratePerSecond * OPEN_LOOP_SECONDS };
+  results.push(await runPhase(parts, quiet));
   return { results, profile: profile === undefined ? undefined : summarizeProfile(profile) };
 }

@@ -16,6 +16,8 @@ export interface Baselines {
   insertsBatchOf50: number;
   insertsBatchOf256: number;
   signedPosts: number;
+  /** One at a time. */
+  signedPostsAlone: number;
 }
 
 /**
@@ -36,6 +38,8 @@ export function createBaselines(undo: Undo, options: BenchArguments, receiverUrl
     async round() {
       const echoRequests = await measureEcho(undo, options, DURATION_MS);
       const signedPosts = await measureSignedPosts(receiverUrl, options, DURATION_MS);
+      const alone = { ...options, connections: 1 };
+      const signedPostsAlone = await measureSignedPosts(receiverUrl, alone, DURATION_MS / 2);
       // Not running while the whole path is measured.
       const server = await startEmbeddedPostgres({ dataDir, log: pino({ level: 'warn' }) });
       undo.push(() => server.stop());
@@ -47,6 +51,7 @@ export function createBaselines(undo: Undo, options: BenchArguments, receiverUrl
         insertsBatchOf50: batchOf50,
         insertsBatchOf256: batchOf256,
         signedPosts,
+        signedPostsAlone,
       };
     },
   };
