@@ -70,8 +70,12 @@ const MAX_TENANT_WEIGHT = 100;
  */
 const MAX_BACKLOG_WEIGHT = 4 * MAX_WEIGHT;
 const ROW_BYTES = 8_192;
-/** Costs no latency: the client has its answer already. */
-const MIN_INTERVAL_MS = 10;
+/**
+ * Between commits under load. The client has its answer already, but a delivery leaves after the
+ * commit. So the interval grows with the batch before it, and a run that is alone waits for nothing.
+ */
+const MAX_INTERVAL_MS = 10;
+const INTERVAL_MS_PER_RUN = 2;
 /** 0.1 + 0.2 + … seconds, at most MAX_PAUSE_MS between two tries. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
@@ -79,6 +83,10 @@ const TELL_EVERY_MS = 5_000;
 /** Tries that a commit has once the node stops: about 25 s of a database that does not answer. */
 const MAX_LAST_TRIES = 9;
 const MAX_PUBLISH_TRIES = 3;
+
+function intervalAfter(lastBatch: number): number {
+  return Math.min(MAX_INTERVAL_MS, (lastBatch - 1) * INTERVAL_MS_PER_RUN);
+}
 
 /** Group commit of runs; deliveries that the commit leased for this node go on at once. */
 export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
@@ -89,7 +97,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   const weightOf = (run: RunCommit) => weightWith(run, options.listeners.of(run.sourceId));
   const batcher = createBatcher<RunCommit, CommittedRun>({
     maxBatch: MAX_BATCH,
-    minIntervalMs: options.minIntervalMs ?? MIN_INTERVAL_MS,
+    minIntervalMs: options.minIntervalMs ?? intervalAfter,
     ...(options.watch === undefined ? {} : { watch: options.watch }),
     isItemsFault: failsEachTime,
     isHeldUp: wasHeldUp,
