@@ -63,6 +63,7 @@ export const USAGE = `npm run bench -- <command> [options]
   answer    request → run → the component's own answer, beside workerd (installed for it) and a Hono echo
   run       runs of a component in its sandbox, in process, without database or HTTP
   isolate   cold start, warm call and memory of an isolate
+  start     first and later starts of the whole system, and its memory with some tenants
   timers    how late timers are: many in one minute, then many in one second
   workflow  request → steps, each durable → answer, beside Restate and DBOS (installed for it, not dependencies)
   deliver   drain of pending deliveries, beside raw signed POSTs

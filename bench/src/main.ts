@@ -8,6 +8,7 @@ import { benchIngest } from './ingest.ts';
 import { benchRun } from './run.ts';
 import { benchIsolate } from './isolate.ts';
 import { benchRecovery } from './recovery/recovery.ts';
+import { benchStart } from './start.ts';
 import { benchTimers } from './timers.ts';
 import { benchWaiting } from './waiting/waiting.ts';
 import { benchWorkflow } from './workflow.ts';
@@ -26,6 +27,7 @@ const COMMANDS: Record<string, Command> = {
   deliver: benchDeliver,
   lists: benchLists,
   recovery: benchRecovery,
+  start: benchStart,
   timers: benchTimers,
   waiting: benchWaiting,
   workflow: benchWorkflow,

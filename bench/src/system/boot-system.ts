@@ -28,6 +28,8 @@ export interface BootOptions {
    * system.
    */
   dataDir?: string;
+  /** Where compiled code is kept (`XDG_CACHE_HOME`). Default: the user's. */
+  cacheDir?: string;
   /** A server that runs already. Default: the embedded one. */
   databaseUrl?: string;
   /** Another working tree of the project. Default: this one. */
@@ -56,6 +58,7 @@ export async function bootSystem(undo: Undo, options: BootOptions = {}): Promise
     HEADWATER_ADMIN_KEY: adminKey,
     HEADWATER_EGRESS_ALLOW: '127.0.0.0/8',
     HEADWATER_PUBLIC_URL: url,
+    ...(options.cacheDir === undefined ? {} : { XDG_CACHE_HOME: options.cacheDir }),
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
   });
   let stopped: Promise<void> | undefined;
