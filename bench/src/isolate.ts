@@ -6,11 +6,14 @@ import {
   startSandbox,
 } from '@headwater/sandbox-runtime';
 import { ACCOUNT_LIMITS, accountLimits } from '@headwater/shared';
+import { build } from 'esbuild';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { BenchArguments } from './arguments.ts';
 import { createLatencies, type LatencySummary } from './load/latencies.ts';
 import { describeMachine } from './machine.ts';
+import { startWorkerdLoader } from './peers/workerd.ts';
+import { PROJECT_DIR } from './system/boot-system.ts';
 import { listProcessTree } from './system/process-tree.ts';
 import { formatCount, formatLatency, formatMachine, line } from './text.ts';
 import type { Undo } from './undo.ts';
@@ -37,6 +40,27 @@ const WITH_BUILTINS = `
     this.$emit(typeof https.request + typeof pipeline);
   } };`;
 
+/**
+ * Code of the same size and packages for both: a component of ours, and a worker of workerd. The
+ * packages are those of this project.
+ */
+const LOADED = [
+  { name: 'no package', packages: [] },
+  { name: 'a common package', packages: ['semver'] },
+  { name: 'a bundle of 500 KB', packages: ['semver', 'acorn', 'yaml'] },
+] as const;
+const COMPONENT = `export default { name: 'loaded', version: '1', run(event) { this.$emit(event.n) } };`;
+const WORKER = `export default { fetch() { return new Response('loaded'); } };`;
+
+interface Figures {
+  cold: LatencySummary;
+  coldWithBuiltins: LatencySummary;
+  coldInARow: LatencySummary;
+  loaded: { name: string; chars: number; ours: LatencySummary; workerd?: LatencySummary }[];
+  warm: LatencySummary;
+  isolateBytes: number;
+}
+
 /** Measures an isolate: cold start to first answer, warm run, and memory while idle. Linux only. */
 export async function benchIsolate(undo: Undo, options: BenchArguments): Promise<boolean> {
   const sandbox = await startSandbox(ROOMY);
@@ -47,22 +71,67 @@ export async function benchIsolate(undo: Undo, options: BenchArguments): Promise
   const cold = await coldStarts(sandbox, plain, 'plain', PAUSE_MS);
   const coldWithBuiltins = await coldStarts(sandbox, withBuiltins, 'builtins', PAUSE_MS);
   const coldInARow = await coldStarts(sandbox, plain, 'row', 0);
+  const loaded = await loadInTurns(undo, sandbox, options.baselines);
   const warm = await warmCalls(sandbox, plain);
   const isolateBytes = await idleBytes(undo, plain);
   const machine = describeMachine();
-  if (options.json) {
-    console.log(JSON.stringify({ machine, cold, coldWithBuiltins, coldInARow, warm, isolateBytes }, undefined, 2));
-    return true;
-  }
-  console.log(formatMachine(machine));
-  console.log(line('cold start', formatLatency(cold)));
-  console.log(line('  using five builtins', formatLatency(coldWithBuiltins)));
-  console.log(line('  without a spare isolate', formatLatency(coldInARow)));
-  console.log(line('warm call', formatLatency(warm)));
-  console.log(
-    line('idle isolate', `${(isolateBytes / 1e6).toFixed(1)} MB; ${formatCount(1e9 / isolateBytes)} in 1 GB`),
-  );
+  const figures = { cold, coldWithBuiltins, coldInARow, loaded, warm, isolateBytes };
+  if (options.json) console.log(JSON.stringify({ machine, ...figures }, undefined, 2));
+  else console.log([formatMachine(machine), ...formatFigures(figures)].join('\n'));
   return true;
+}
+
+function formatFigures({ cold, coldWithBuiltins, coldInARow, loaded, warm, isolateBytes }: Figures): string[] {
+  return [
+    line('cold start', formatLatency(cold)),
+    line('  using five builtins', formatLatency(coldWithBuiltins)),
+    line('  without a spare isolate', formatLatency(coldInARow)),
+    ...loaded.flatMap(({ name, chars, ours, workerd }) => [
+      line(`  ${name}`, `${formatLatency(ours)}; ${formatCount(chars / 1_000)} KB of code`),
+      ...(workerd === undefined ? [] : [line('    workerd', formatLatency(workerd))]),
+    ]),
+    line('warm call', formatLatency(warm)),
+    line('idle isolate', `${(isolateBytes / 1e6).toFixed(1)} MB; ${formatCount(1e9 / isolateBytes)} in 1 GB`),
+  ];
+}
+
+/** One of ours, one of workerd's, and so on: both see what the machine does meanwhile. */
+async function loadInTurns(undo: Undo, sandbox: Sandbox, withWorkerd: boolean): Promise<Figures['loaded']> {
+  const loader = withWorkerd ? await startWorkerdLoader(undo) : undefined;
+  const rows: Figures['loaded'] = [];
+  for (const { name, packages } of LOADED) {
+    const code = await inline(packages, COMPONENT);
+    const component = await bundle(code);
+    const path = `${loader?.url}${encodeURIComponent(name)}`;
+    if (loader !== undefined) await answered(path, { method: 'PUT', body: await inline(packages, WORKER) });
+    const [ours, workerd] = [createLatencies(), createLatencies()];
+    for (let i = 0; i < COLD_STARTS; i++) {
+      await setTimeout(PAUSE_MS);
+      ours.record(await run(sandbox, component, `dc_${name}${i}:1`, i));
+      if (loader !== undefined) workerd.record(await answered(`${path}?${i}`));
+    }
+    const beside = loader === undefined ? {} : { workerd: workerd.summary() };
+    rows.push({ name, chars: code.length, ours: ours.summary(), ...beside });
+  }
+  return rows;
+}
+
+/** The packages and the code in one module. */
+async function inline(packages: readonly string[], code: string): Promise<string> {
+  const imports = packages.map((name) => `import * as ${name} from '${name}';`);
+  const contents = [...imports, `globalThis.used = [${packages.join(', ')}];`, code].join('\n');
+  const stdin = { contents, resolveDir: PROJECT_DIR };
+  const { outputFiles } = await build({ stdin, bundle: true, format: 'esm', write: false, platform: 'browser' });
+  return outputFiles[0]?.text ?? '';
+}
+
+/** Milliseconds from the request to the whole answer. */
+async function answered(url: string, init: RequestInit = {}): Promise<number> {
+  const startMs = performance.now();
+  const response = await fetch(url, init);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`workerd answered ${response.status}: ${text.slice(0, 500)}`);
+  return performance.now() - startMs;
 }
 
 async function bundle(code: string): Promise<ComponentBundle> {

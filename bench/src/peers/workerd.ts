@@ -6,31 +6,65 @@ import path from 'node:path';
 import type { Undo } from '../undo.ts';
 import { installPeers, workerdBinary } from './install-peers.ts';
 
-const WORKER = `export default {
+const COMPATIBILITY_DATE = '2026-11-01';
+
+const ECHO = `export default {
   async fetch(request) {
     return Response.json(await request.json());
   },
 };
 `;
 
-const CONFIG = `using Workerd = import "/workerd/workerd.capnp";
+/** Keeps the code that a PUT brings, and answers a GET with a worker of that code and the query. */
+const LOADER = `const codes = new Map();
+export default {
+  async fetch(request, env) {
+    const { pathname, search } = new URL(request.url);
+    if (request.method === 'PUT') {
+      codes.set(pathname, await request.text());
+      return new Response('kept');
+    }
+    const code = () => ({
+      compatibilityDate: '${COMPATIBILITY_DATE}',
+      mainModule: 'main.js',
+      modules: { 'main.js': codes.get(pathname) },
+    });
+    return env.LOADER.get(pathname + search, code).getEntrypoint().fetch(request);
+  },
+};
+`;
+
+const configOf = (bindings: string) => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = (
     modules = [(name = "worker", esModule = embed "worker.js")],
-    compatibilityDate = "2026-11-01",
+    compatibilityDate = "${COMPATIBILITY_DATE}",
+    bindings = [${bindings}],
   ))],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 `;
 
 /** One workerd with one worker that echoes a JSON body. It ends with the bench. */
-export async function startWorkerd(undo: Undo): Promise<{ pid: number; url: string }> {
+export function startWorkerd(undo: Undo): Promise<{ pid: number; url: string }> {
+  return start(undo, ECHO, '', []);
+}
+
+/**
+ * A workerd that loads a worker when it is first asked for, as its users load code of strangers:
+ * `PUT /name` brings the code, and `GET /name?n` is answered by the nth worker with it.
+ */
+export function startWorkerdLoader(undo: Undo): Promise<{ pid: number; url: string }> {
+  return start(undo, LOADER, '(name = "LOADER", workerLoader = ())', ['--experimental']);
+}
+
+async function start(undo: Undo, worker: string, bindings: string, flags: readonly string[]) {
   installPeers('workerd');
   const dir = mkdtempSync(path.join(tmpdir(), 'headwater-bench-workerd-'));
   undo.push(() => rmSync(dir, { recursive: true, force: true }));
-  writeFileSync(path.join(dir, 'worker.js'), WORKER);
-  writeFileSync(path.join(dir, 'config.capnp'), CONFIG);
-  const child = spawn(workerdBinary(), ['serve', path.join(dir, 'config.capnp'), '--control-fd=1'], {
+  writeFileSync(path.join(dir, 'worker.js'), worker);
+  writeFileSync(path.join(dir, 'config.capnp'), configOf(bindings));
+  const child = spawn(workerdBinary(), ['serve', path.join(dir, 'config.capnp'), '--control-fd=1', ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   undo.push(async () => {
