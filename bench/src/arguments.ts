@@ -60,7 +60,7 @@ export const USAGE = `npm run bench -- <command> [options]
 
   e2e       request → stored → run in the sandbox → signed receipt, next to raw baselines
   ingest    request → stored → answered, with a source that emits nothing
-  answer    request → run → the component's own answer, beside workerd (installed for it) and a Hono echo
+  answer    request → run → the component's own answer, beside workerd and Node-RED (installed for it) and a Hono echo
   run       runs of a component in its sandbox, in process, without database or HTTP
   isolate   cold start, warm call and memory of an isolate
   start     first and later starts of the whole system, and its memory with some tenants

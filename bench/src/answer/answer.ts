@@ -11,7 +11,7 @@ import { mainThreadMs } from '../system/process-tree.ts';
 import { formatCount, formatCpu, formatLatency, formatMachine, formatProfile, line } from '../text.ts';
 import type { Undo } from '../undo.ts';
 import type { StartedAnswering } from './answering-system.ts';
-import { headwater, HONO, WORKERD } from './answering-systems.ts';
+import { headwater, HONO, NODE_RED, WORKERD } from './answering-systems.ts';
 
 const ROUNDS = 3;
 /** Optimised code and full pools: less than that is measured a third slower. */
@@ -46,7 +46,7 @@ export async function benchAnswer(undo: Undo, options: BenchArguments): Promise<
   const systems = [
     headwater('Headwater', { inspect: profile }),
     ...(before === undefined ? [] : [headwater('before', { projectDir: before })]),
-    ...(baselines ? [WORKERD, HONO] : []),
+    ...(baselines ? [WORKERD, NODE_RED, HONO] : []),
   ];
   const rows: MeasuredRow[] = [];
   for (const { start } of systems) {

@@ -3,6 +3,7 @@ import { type BootOptions, bootSystem } from '../system/boot-system.ts';
 import { listProcessTree } from '../system/process-tree.ts';
 import { nextMessage, startChild } from '../start-child.ts';
 import { ANSWERING_SOURCE, SILENT_SOURCE } from '../event-source.ts';
+import { startNodeRed } from '../peers/node-red.ts';
 import { startWorkerd } from '../peers/workerd.ts';
 import type { AnsweringSystem } from './answering-system.ts';
 
@@ -42,6 +43,15 @@ export const WORKERD: AnsweringSystem = {
   async start(undo) {
     const { pid, url } = await startWorkerd(undo);
     return { endpoints: new Map([['workerd', url]]), processes: () => listProcessTree(pid), mainPid: pid };
+  },
+};
+
+/** Two nodes of a flow do the same, in the server that its users run. */
+export const NODE_RED: AnsweringSystem = {
+  name: 'Node-RED',
+  async start(undo) {
+    const { pid, url } = await startNodeRed(undo);
+    return { endpoints: new Map([['Node-RED', url]]), processes: () => listProcessTree(pid), mainPid: pid };
   },
 };
 

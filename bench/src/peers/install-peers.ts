@@ -16,6 +16,7 @@ const PEERS = {
     '@dbos-inc/dbos-sdk': '5.3.0',
   },
   workerd: { workerd: '1.20261117.1' },
+  'node-red': { 'node-red': '5.0.7' },
 } as const;
 
 type PeerSet = keyof typeof PEERS;
@@ -61,6 +62,10 @@ const WORKERD_ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = { x6
 export function workerdBinary(): string {
   const of = `@cloudflare/workerd-${process.platform}-${WORKERD_ARCHITECTURES[process.arch] ?? process.arch}`;
   return requireFrom('workerd').resolve(`${of}/bin/workerd`);
+}
+
+export function nodeRedMain(): string {
+  return requireFrom('node-red').resolve('node-red/red.js');
 }
 
 function requireFrom(set: PeerSet): NodeJS.Require {

@@ -22,6 +22,7 @@ const ROLES: readonly (readonly [RegExp, string])[] = [
   [/api\/src\/main\.ts/, 'api + engine'],
   [/\/workerd /, 'workerd'],
   [/hono-echo-main\.ts/, 'echo'],
+  [/node-red/, 'Node-RED'],
   [/restate-server/, 'restate-server'],
   [/npm/, 'npm'],
 ];
