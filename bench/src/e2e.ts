@@ -40,7 +40,10 @@ export async function benchE2e(undo: Undo, options: BenchArguments): Promise<boo
   const measured = await measureSystem(undo, options, receiver);
   if (baselines !== undefined) rounds.push(await baselines.round());
   const report: E2eReport = { machine: describeMachine(), options, baselines: rounds, ...measured };
-  if (options.json) console.log(JSON.stringify({ ...report, ratios: ratiosOf(report), quietRatio: quietRatioOf(report) }, undefined, 2));
+  if (options.json)
+    console.log(
+      JSON.stringify({ ...report, ratios: ratiosOf(report), quietRatio: quietRatioOf(report) }, undefined, 2),
+    );
   else console.log(formatE2e(report));
   return report.checks.faults.length === 0;
 }

@@ -29,7 +29,7 @@ interface Memory {
   nodeBytes: number;
   postgresBytes: number;
   starterBytes: number;
-  /** Of each tenant's process: its share of what is shared, and what is its alone. */
+  /** Mean of the tenants' processes; `tenantOwnBytes` leaves out shared pages. */
   tenantBytes: number;
   tenantOwnBytes: number;
 }
@@ -56,7 +56,8 @@ export async function benchStart(undo: Undo, { quick, json }: BenchArguments): P
   const [first, ...later] = starts as [Start, ...Start[]];
   const machine = describeMachine();
   if (json) console.log(JSON.stringify({ machine, first, later, memory }, undefined, 2));
-  else console.log([formatMachine(machine), ...formatStarts(first, later), ...formatMemory(memory as Memory)].join('\n'));
+  else
+    console.log([formatMachine(machine), ...formatStarts(first, later), ...formatMemory(memory as Memory)].join('\n'));
   return true;
 }
 
@@ -68,7 +69,8 @@ async function measureMemory(system: System, tenants: number): Promise<Memory> {
   }
   await sleep(SETTLE_MS);
   const processes = system.processes();
-  const memoryOfAll = (title: RegExp) => processes.filter(({ command }) => title.test(command)).map(({ pid }) => memoryOf(pid));
+  const memoryOfAll = (title: RegExp) =>
+    processes.filter(({ command }) => title.test(command)).map(({ pid }) => memoryOf(pid));
   // Those with a tenant have code of theirs; a blank one waits for the next tenant.
   const sandboxes = memoryOfAll(/hw-sandbox/)
     .toSorted((a, b) => b.ownBytes - a.ownBytes)

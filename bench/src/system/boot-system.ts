@@ -28,7 +28,7 @@ export interface BootOptions {
    * system.
    */
   dataDir?: string;
-  /** Where compiled code is kept (`XDG_CACHE_HOME`). Default: the user's. */
+  /** Folder of compiled code (`XDG_CACHE_HOME`). Default: the user's. */
   cacheDir?: string;
   /** A server that runs already. Default: the embedded one. */
   databaseUrl?: string;

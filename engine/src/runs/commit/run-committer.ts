@@ -71,8 +71,9 @@ const MAX_TENANT_WEIGHT = 100;
 const MAX_BACKLOG_WEIGHT = 4 * MAX_WEIGHT;
 const ROW_BYTES = 8_192;
 /**
- * Between commits under load. The client has its answer already, but a delivery leaves after the
- * commit. So the interval grows with the batch before it, and a run that is alone waits for nothing.
+ * Commits under load are few and large. The client has its answer already, but a delivery leaves
+ * after the commit. So the interval grows with the batch before, and a run that is alone does not
+ * wait.
  */
 const MAX_INTERVAL_MS = 10;
 const INTERVAL_MS_PER_RUN = 2;
