@@ -88,6 +88,14 @@ export interface BatcherOptions<T, R> {
   };
 }
 
+/**
+ * The interval for items that each come alone when it is quiet, and that share batches under load:
+ * `msPerItem` for each item of the previous batch except the first, at most `maxMs`.
+ */
+export function growingInterval(maxMs: number, msPerItem: number): (lastBatch: number) => number {
+  return (lastBatch) => Math.min(maxMs, (lastBatch - 1) * msPerItem);
+}
+
 const PACE = { smallChars: LIMITS.smallBatchChars, charsPerSecond: LIMITS.batchCharsPerSecond };
 
 interface Waiting<T, R> {

@@ -1,5 +1,12 @@
 export { addCounted } from './add-counted.ts';
-export { type Batcher, type BatcherOptions, type BatcherWatch, createBatcher, isDataError } from './batcher.ts';
+export {
+  type Batcher,
+  type BatcherOptions,
+  type BatcherWatch,
+  createBatcher,
+  growingInterval,
+  isDataError,
+} from './batcher.ts';
 export { type ChangeLease, leaseLost, type LeaseTerms } from './change-lease.ts';
 export { chooseSlug } from './choose-slug.ts';
 export { fitsClaim, mayLeaveMore } from './claim-bytes.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../contract/index.ts';
-import { createBatcher, failsEachTime, isDatabaseUnavailable, isDataError } from '../db/index.ts';
+import { createBatcher, growingInterval, failsEachTime, isDatabaseUnavailable, isDataError } from '../db/index.ts';
 
 interface Outcome {
   status: 'pending' | 'delivered' | 'failed' | 'dropped';
@@ -43,8 +43,8 @@ export interface OutcomeRecorder<R> {
 }
 
 const MAX_BATCH = 256;
-/** Costs no latency: the receiver already has the request. */
-const MIN_INTERVAL_MS = 10;
+/** The receiver already has the request, but the next one of a key waits for the record. */
+const INTERVAL_MS = growingInterval(10, 2);
 const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 5_000;
 /** A receiver hears of one that was given up no more often than this. */
@@ -56,7 +56,7 @@ export function createOutcomeRecorder<R extends Outcome>(options: OutcomeRecorde
   const counts = { delivered: 0, retried: 0, failed: 0, dropped: 0, lost: 0 };
   const batcher = createBatcher({
     maxBatch: MAX_BATCH,
-    minIntervalMs: MIN_INTERVAL_MS,
+    minIntervalMs: INTERVAL_MS,
     commit,
     isItemsFault: (error) => !isDatabaseUnavailable(error),
   });

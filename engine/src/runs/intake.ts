@@ -1,6 +1,6 @@
 import type { RunResponse } from '../contract/index.ts';
 import type { HeldInvocation, StatCount } from '../events/index.ts';
-import { type Batcher, type BatcherWatch, createBatcher, type Sql } from '../db/index.ts';
+import { type Batcher, type BatcherWatch, createBatcher, growingInterval, type Sql } from '../db/index.ts';
 import { insertInvocations, type NewInvocation } from './invocations.sql.ts';
 import type { AccountBacklogs } from './counts/account-backlogs.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -45,8 +45,7 @@ const MAX_TENANT_CHARS = 256 * 1024;
  * A client waits for its answer meanwhile: with few clients there is little to share, and the wait
  * is shorter.
  */
-const MIN_INTERVAL_MS = 4;
-const REQUESTS_PER_MS = 8;
+const INTERVAL_MS = growingInterval(4, 1 / 8);
 
 /** Has no lease that a node could lose. */
 const NO_NODE = '';
@@ -88,7 +87,7 @@ function createInsertBatcher(sql: Sql, watch?: BatcherWatch): Batcher<NewInvocat
   return createBatcher<NewInvocation, undefined>({
     maxBatch: MAX_BATCH,
     ...(watch === undefined ? {} : { watch }),
-    minIntervalMs: (lastBatch) => Math.min(MIN_INTERVAL_MS, (lastBatch - 1) / REQUESTS_PER_MS),
+    minIntervalMs: INTERVAL_MS,
     share: {
       tenantOf: (row) => row.accountId,
       weightOf: (row) => row.event.length,

@@ -13,6 +13,7 @@ import {
   type BatcherOptions,
   type BatcherWatch,
   createBatcher,
+  growingInterval,
   failsEachTime,
   leftNothing,
   MAX_LOCK_MS,
@@ -75,8 +76,7 @@ const ROW_BYTES = 8_192;
  * after the commit. So the interval grows with the batch before, and a run that is alone does not
  * wait.
  */
-const MAX_INTERVAL_MS = 10;
-const INTERVAL_MS_PER_RUN = 2;
+const INTERVAL_MS = growingInterval(10, 2);
 /** 0.1 + 0.2 + … seconds, at most MAX_PAUSE_MS between two tries. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
@@ -84,10 +84,6 @@ const TELL_EVERY_MS = 5_000;
 /** Tries that a commit has once the node stops: about 25 s of a database that does not answer. */
 const MAX_LAST_TRIES = 9;
 const MAX_PUBLISH_TRIES = 3;
-
-function intervalAfter(lastBatch: number): number {
-  return Math.min(MAX_INTERVAL_MS, (lastBatch - 1) * INTERVAL_MS_PER_RUN);
-}
 
 /** Group commit of runs; deliveries that the commit leased for this node go on at once. */
 export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
@@ -98,7 +94,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   const weightOf = (run: RunCommit) => weightWith(run, options.listeners.of(run.sourceId));
   const batcher = createBatcher<RunCommit, CommittedRun>({
     maxBatch: MAX_BATCH,
-    minIntervalMs: options.minIntervalMs ?? intervalAfter,
+    minIntervalMs: options.minIntervalMs ?? INTERVAL_MS,
     ...(options.watch === undefined ? {} : { watch: options.watch }),
     isItemsFault: failsEachTime,
     isHeldUp: wasHeldUp,

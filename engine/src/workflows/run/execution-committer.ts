@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type BatcherWatch,
   createBatcher,
+  growingInterval,
   createJobCrowds,
   failsEachTime,
   MAX_LOCK_MS,
@@ -52,8 +53,7 @@ const MAX_BATCH_CHARS = 2 * 1024 * 1024;
 /** Maximum of one account while others are active. */
 const MAX_TENANT_CHARS = 512 * 1024;
 /** Other executions share a commit that starts this much later; the fewer there are, the sooner. */
-const SHARED_INTERVAL_MS = 3;
-const COMMITS_PER_MS = 16;
+const INTERVAL_MS = growingInterval(3, 1 / 16);
 /** 0.1 + 0.2 + … seconds, at most MAX_PAUSE_MS between two tries. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
@@ -76,7 +76,7 @@ export function createExecutionCommitter(options: ExecutionCommitterOptions): Ex
   const batcherOf = (write: Write) =>
     createBatcher<ExecutionCommit, boolean>({
       maxBatch: MAX_BATCH,
-      minIntervalMs: (lastBatch) => Math.min(SHARED_INTERVAL_MS, (lastBatch - 1) / COMMITS_PER_MS),
+      minIntervalMs: INTERVAL_MS,
       ...(watch === undefined ? {} : { watch }),
       isItemsFault: mayBeOneItems,
       isHeldUp: wasHeldUp,
