@@ -40,7 +40,7 @@ export async function chosenTextOf(
     case 'list':
       return joinParts(listParts(reply.page, selection, count));
     case 'messages':
-      throw new Error('A stream is no text');
+      throw new Error('A stream is not text');
   }
 }
 

@@ -23,9 +23,9 @@ function judge({ code, message }: NodeJS.ErrnoException, where: string): Check {
       name: NAME,
       status: 'fail',
       detail: message,
-      costs: 'A node cannot listen there: HOST and PORT name another.',
+      costs: 'A node cannot listen there: set another HOST or PORT.',
     };
   }
-  const costs = 'Nothing, where it is this node that runs already; else it cannot start: PORT names another port.';
+  const costs = 'If it is this node, nothing. Otherwise the node cannot start: set another PORT.';
   return { name: NAME, status: 'warn', detail: `something listens on ${where}`, costs };
 }

@@ -17,7 +17,7 @@ const report: DoctorReport = outcome.ok
         name: 'configuration',
         status: 'fail',
         detail,
-        costs: 'Nothing starts. docs/configuration.md lists what can be set.',
+        costs: 'No node starts. docs/configuration.md lists all settings.',
       })),
     };
 process.stdout.write(`${JSON.stringify(report)}\n`);

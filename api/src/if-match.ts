@@ -15,7 +15,7 @@ export function conditionOf(ifMatch: string | undefined, ifNoneMatch: string | u
   if (ifMatch !== undefined) return ifMatch.trim() === '*' ? 'present' : readTags(ifMatch);
   if (ifNoneMatch === undefined) return undefined;
   if (ifNoneMatch.trim() === '*') return 'absent';
-  throw invalid('if-none-match', 'takes * alone, which asks that there is none yet');
+  throw invalid('if-none-match', 'accepts only *, for a resource that must not exist yet');
 }
 
 function readTags(header: string): string[] {

@@ -22,11 +22,11 @@ else {
 function run(config: Config, log: Logger): void {
   // After an uncaught error the state is unknown, so the process ends. The next start resumes
   // stored work.
-  process.on('uncaughtException', (err) => endInFailure(err, 'a failure that nobody caught', log));
+  process.on('uncaughtException', (err) => endInFailure(err, 'an uncaught failure', log));
   process.on('unhandledRejection', (err) => {
     // The connection is made anew, so the loss is no reason to end.
     if (isConnectionLost(err)) log.error({ err }, 'a connection was lost, and nothing waited for it');
-    else endInFailure(err, 'a rejection that nobody handled', log);
+    else endInFailure(err, 'an unhandled rejection', log);
   });
   raisePriority();
   const { workers, worker } = config;
@@ -123,9 +123,9 @@ function announce(config: Config, { firstAccount }: RunningNode, log: Logger): v
 
 /** Hints for a node that cannot listen, by error code. */
 const HINTS: Record<string, string> = {
-  EADDRINUSE: 'PORT names another port; it may be a Headwater that runs already',
-  EADDRNOTAVAIL: 'HOST names the address to listen on, which must be one of this machine',
-  ENOTFOUND: 'HOST names the address to listen on, and no host of this name is known',
+  EADDRINUSE: 'Set another PORT, or stop the other server, which may be a Headwater that runs already',
+  EADDRNOTAVAIL: 'Set HOST to an address of this machine',
+  ENOTFOUND: 'Set HOST to an address of this machine: no host of this name is known',
 };
 
 /** Reports a problem that the operator can fix as a sentence, all else with its stack. */

@@ -80,7 +80,7 @@ function addWorkerFigures(registry: Registry, workers: () => WorkersStatus): voi
 function addTelemetryFigures(registry: Registry, counts: () => TelemetryCounts): void {
   void new Counter({
     name: 'headwater_telemetry_spans_total',
-    help: 'Spans by what became of them: sent to the collector, or dropped.',
+    help: 'Spans by outcome: sent to the collector, or dropped.',
     labelNames: ['outcome'],
     registers: [registry],
     collect() {

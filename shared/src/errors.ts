@@ -9,12 +9,12 @@ export const ERRORS = {
   INVALID_REQUEST: {
     status: 400,
     title: 'The request is not valid',
-    advice: 'Mend the parameters that `errors` names.',
+    advice: 'Correct the parameters that `errors` names.',
   },
   INVALID_COMPONENT: {
     status: 400,
     title: 'The component code cannot be used',
-    advice: 'Mend the code at the lines that `errors` names, and save it again.',
+    advice: 'Correct the code at the lines that `errors` names, and save it again.',
   },
   NO_RESPONSE: {
     status: 400,
@@ -54,7 +54,8 @@ export const ERRORS = {
   CONFLICT: {
     status: 409,
     title: 'The resource is not in a state that allows this',
-    advice: 'Read the resource, and do first what `detail` says. With `limit`: delete something, or ask for more.',
+    advice:
+      'Read the resource and follow `detail`. With `limit`: delete something, or ask the operator for a higher limit.',
   },
   PRECONDITION_FAILED: {
     status: 412,
@@ -64,17 +65,18 @@ export const ERRORS = {
   PAYLOAD_TOO_LARGE: {
     status: 413,
     title: 'The request body is too large',
-    advice: 'Send less; `limit` says how much there may be.',
+    advice: 'Send a smaller body; `limit` has the largest size.',
   },
   UNSUPPORTED_ENCODING: {
     status: 415,
-    title: 'The request body is encoded in a way that is not read here',
+    title: 'The content encoding of the request body is not supported',
     advice: 'Send the body plain, or with gzip, deflate, br or zstd.',
   },
   HOOK_FAILED: {
     status: 422,
     title: 'A lifecycle hook of the component failed',
-    advice: 'Read why the hook failed. Nothing was changed, or the source is stopped: `errors` says so.',
+    advice:
+      'Read the reason in `errors` and correct the hook. `errors` also says if the source is stopped; else nothing was changed.',
   },
   AUTH_FAILED: {
     status: 422,
@@ -94,7 +96,7 @@ export const ERRORS = {
   INTERNAL: {
     status: 500,
     title: 'Something went wrong on our side',
-    advice: 'Send it again. If it stays, give `request_id` to the operator, whose log has the reason.',
+    advice: 'Send it again. If the error stays, give `request_id` to the operator, whose log has the reason.',
   },
   UNAVAILABLE: {
     status: 503,
@@ -109,20 +111,20 @@ export const ERRORS = {
   },
   DATABASE_AWAY: {
     status: 503,
-    title: 'The database is away, or takes nothing now',
+    title: 'The database is away, or accepts no writes now',
     advice: 'Wait for `retry-after` seconds, then send it again. The operator looks at `/readyz`.',
   },
   /** Also ends a run, unless the run only computes a form. */
   CONFIGURATION_ERROR: {
     status: 400,
-    title: 'The component does not accept how it is configured',
-    advice: 'Change the values that the component complains about.',
+    title: 'The component does not accept its configuration',
+    advice: 'Change the configured values that `detail` names.',
   },
   // Errors that end a run. They are recorded with the run, and never become an API status.
   COMPONENT_ERROR: {
     status: 422,
     title: 'The component threw an error',
-    advice: 'Read `stack`, and mend the component.',
+    advice: 'Read `stack`, and correct the component.',
   },
   CPU_LIMIT: {
     status: 422,
@@ -147,12 +149,12 @@ export const ERRORS = {
   RESOURCE_LIMIT: {
     status: 422,
     title: 'The run asked for more than one of its limits allows',
-    advice: 'Ask for less in a run; `limit` says of what.',
+    advice: 'Use less of it in a run; `limit` names the limit.',
   },
   SANDBOX_CRASHED: {
     status: 422,
     title: 'The sandbox process of the run ended unexpectedly',
-    advice: 'Run it again. If it stays, the component brings its process down.',
+    advice: 'Run it again. If the error stays, the component ends its process.',
   },
   CHANGE_INTERRUPTED: {
     status: 422,
@@ -161,8 +163,8 @@ export const ERRORS = {
   },
   RUN_ABANDONED: {
     status: 422,
-    title: 'The sandbox process of the run ended again and again; the run was given up',
-    advice: 'Mend the component, then retry the run.',
+    title: 'The sandbox process of the run ended again and again, so the run was abandoned',
+    advice: 'Correct the component, then retry the run.',
   },
 } as const;
 

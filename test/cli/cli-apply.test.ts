@@ -195,7 +195,7 @@ describe('hw apply', () => {
     await world.hw.api('PUT', '/stacks/e', { holder: 'somebody', hold_seconds: 60 });
     expect(await world.user.hw(['apply', 'e'], { env: { ...SECRETS, e_TOKEN: 't' } })).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('being applied by somebody else'),
+      stderr: expect.stringContaining('being applied by another holder'),
     });
     await world.hw.api('PUT', '/stacks/e', { holder: 'somebody' });
     await write('note.mjs', 'export default { broken');

@@ -117,7 +117,7 @@ describe('hw server doctor', () => {
       expect(code).toBe(0);
       expect(check('port')).toMatchObject({ status: 'warn', detail: `something listens on 127.0.0.1 port ${port}` });
       const refused = await user.hw(['server', 'start', '--port', port]);
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('PORT names another port')]);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Set another PORT')]);
     } finally {
       other.close();
     }

@@ -299,7 +299,7 @@ test('an archive that is not whole, is changed, or reaches for a neighbour leave
       `of the account “${id}”`,
       signAnew(lines.map((line) => line.replaceAll(hw.accountId, id))),
       400,
-      /id is none/,
+      /without a valid id/,
     ]),
     [
       'with an app under a name of the catalogue',

@@ -215,7 +215,7 @@ describe('describing', () => {
     const outcome = await sandbox.get().describe('o_test', await bundle(code(2e6)));
     const limit = { name: 'maxOutlineChars', value: 1_048_576, used: expect.any(Number) };
     const message =
-      /^What the component says of itself has 2 \d{3} \d{3} characters as JSON; the limit maxOutlineChars is 1 048 576 characters$/;
+      /^The description of the component has 2 \d{3} \d{3} characters as JSON; the limit maxOutlineChars is 1 048 576 characters$/;
     expect(outcome).toMatchObject({ ok: false, errors: [{ message: expect.stringMatching(message) }], limit });
     expect(outcome.ok || outcome.limit?.used).toBeGreaterThan(2e6);
     expect(await describeErrors(code(10_000))).toEqual([]);

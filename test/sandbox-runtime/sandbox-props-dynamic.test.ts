@@ -140,7 +140,7 @@ describe('failures in additionalProps', () => {
     expect(await fault(code, ASK)).toMatchObject({
       code: 'OUTPUT_LIMIT',
       message:
-        'What additionalProps answers has 300 050 bytes of JSON; the limit maxDynamicPropsBytes is 262 144 bytes',
+        'The answer of additionalProps has 300 050 bytes of JSON; the limit maxDynamicPropsBytes is 262 144 bytes',
       limit: { name: 'maxDynamicPropsBytes', value: 262_144, used: 300_050 },
     });
   });

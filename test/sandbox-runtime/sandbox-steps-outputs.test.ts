@@ -21,7 +21,7 @@ describe('$.export', () => {
   });
 
   test.each([
-    ['$.export("", 1)', /not empty/],
+    ['$.export("", 1)', /non-empty/],
     ['$.export(5, 1)', /takes a name/],
     ['$.export("$return_value", 1)', /cannot be the name/],
     ['$.export("__proto__", 1)', /cannot be the name/],

@@ -124,7 +124,7 @@ describe('missing values', () => {
     ['{{none}}', `${about} \`none\`, but none is not defined`],
     ['{{(() => { throw new Error("mine") })()}}', 'but mine'],
     ['{{(() => { throw "mine" })()}}', 'but mine'],
-    ['{{1 +}}', 'has an expression that is none of JavaScript, `1 +`'],
+    ['{{1 +}}', 'has an expression that is not JavaScript, `1 +`'],
     ['a {{', 'The prop `text` of the step `send` cannot be read at character 5: '],
   ])('%s is an error with the reason', async (text, message) => {
     const ran = await fill(text);

@@ -23,7 +23,7 @@ export type AllowedMethods = (path: string) => readonly string[];
 export function answerUnknownRoute(c: ApiContext, allowedMethods: AllowedMethods, log: Log): Response {
   const allowed = allowedMethods(c.req.path);
   if (allowed.length === 0) {
-    return answerProblem(c, new HeadwaterError('NOT_FOUND', `There is nothing at ${c.req.method} ${c.req.path}`), log);
+    return answerProblem(c, new HeadwaterError('NOT_FOUND', `There is no route ${c.req.method} ${c.req.path}`), log);
   }
   c.header('allow', allowed.join(', '));
   const message = `${c.req.path} has no method ${c.req.method}, only ${allowed.join(', ')}`;

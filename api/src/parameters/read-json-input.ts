@@ -5,7 +5,7 @@ import { readBodyBytes, utf8Text } from './read-body.ts';
 import { explainIssue, invalid } from './read-parameters.ts';
 
 const MAX_BODY_BYTES = 4_096;
-const UNKNOWN = 'is no parameter of this request';
+const UNKNOWN = 'is not a parameter of this request';
 
 /** JSON alone: a form of another site cannot sign a browser in. */
 export async function readJsonInput<S extends z.ZodType>(

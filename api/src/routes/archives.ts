@@ -279,7 +279,9 @@ export function registerArchives(registry: App['openAPIRegistry']): void {
         content: { 'application/json': { schema: z.object({ data: accountSummarySchema }) } },
       },
       ...PROBLEMS,
-      409: describeProblem('It, or something of it, is here already, or does not fit', ['CONFLICT']),
+      409: describeProblem('The account or one of its ids exists already, or it does not fit this server', [
+        'CONFLICT',
+      ]),
       413: describeProblem(ERRORS.PAYLOAD_TOO_LARGE.title, ['PAYLOAD_TOO_LARGE']),
       415: describeProblem(ERRORS.UNSUPPORTED_ENCODING.title, ['UNSUPPORTED_ENCODING']),
     },

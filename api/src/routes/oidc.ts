@@ -53,7 +53,7 @@ export function mountOidc(app: App, options: OidcOptions): void {
 
 async function finish(c: ApiContext, options: OidcOptions): Promise<Response> {
   const { search } = new URL(c.req.url);
-  if (search.length > MAX_QUERY_CHARS) throw new OidcRefusal('failed', 'The provider answered too much');
+  if (search.length > MAX_QUERY_CHARS) throw new OidcRefusal('failed', 'The answer of the provider is too large');
   const client = options.clientOf(c);
   const answer = { flow: readFlow(c, options.publicUrl), parameters: new URLSearchParams(search) };
   const { bearer, from, joined } = await options.engine.people.finishOidc(answer, client, options.aroundJoining(c));

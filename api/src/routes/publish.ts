@@ -101,7 +101,7 @@ async function publishEvents({ engine, who, input, caller, showRateLimit }: Publ
 function eventsOf({ events, ...one }: z.output<typeof publishParameters>): NewEvent[] {
   if (events === undefined) return [eventOf(one, '')];
   const [name] = Object.entries(one).find(([, value]) => value !== undefined) ?? [];
-  if (name !== undefined) throw invalid(name, 'belongs to one of the events: beside a batch there is nothing');
+  if (name !== undefined) throw invalid(name, 'belongs to one event: a batch has no parameters beside it');
   return events.map((event, index) => eventOf(event, `events.${index}.`));
 }
 

@@ -73,7 +73,7 @@ function inProgress(): HeadwaterError {
 
 function unknownOutcome(): HeadwaterError {
   const message =
-    'The server ended while it carried out the request with this Idempotency-Key. Whether it took effect is not known: look, and where it has not, send it with a new key';
+    'The server ended while it carried out the request with this Idempotency-Key, so the outcome is unknown. Check whether it took effect; if not, send it with a new key';
   return new HeadwaterError('CONFLICT', message);
 }
 

@@ -26,7 +26,7 @@ export function createKnownLimits(options: KnownLimitsOptions): (accountId: stri
   function warn(err: unknown): void {
     if (performance.now() - warnedAtMs < READ_AGAIN_MS) return;
     warnedAtMs = performance.now();
-    options.log.warn({ err }, 'the limits of an account could not be read; what it has to do waits');
+    options.log.warn({ err }, 'the limits of an account could not be read; its work waits');
   }
 
   async function read(accountId: string): Promise<void> {

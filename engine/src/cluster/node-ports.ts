@@ -24,7 +24,7 @@ export async function refuseNodePorts(
   };
   // One after the other: an older result must not replace a newer one.
   const read = () => (reading = reading.then(readNow, readNow));
-  const warn = (err: unknown) => log.warn({ err }, 'where other nodes listen could not be read');
+  const warn = (err: unknown) => log.warn({ err }, 'the ports of other nodes could not be read');
   const readSoon = () => void read().catch(warn);
   // After every (re)connection of the listener too: something may have been missed while it was
   // away.

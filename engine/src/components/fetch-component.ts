@@ -57,7 +57,7 @@ function checkUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) throw refuse('Must be an http or https URL');
   if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
-    throw refuse('Must be an https URL: code that came unprotected could be anybody’s');
+    throw refuse('Must be an https URL: code fetched without TLS could have been replaced on its way');
   return url;
 }
 

@@ -177,7 +177,7 @@ async function readCode(
   }
   if (componentUrl === undefined) {
     throw new HeadwaterError('INVALID_REQUEST', 'Give component_code or component_url', {
-      fields: [{ path: 'component_code', message: 'Required where there is no component_url' }],
+      fields: [{ path: 'component_code', message: 'Required without component_url' }],
     });
   }
   const fetch = () =>

@@ -52,7 +52,7 @@ export function createUnsavedComponents({ components, readBundle }: UnsavedCompo
 }
 
 function tooLarge(): HeadwaterError {
-  const message = `The code that is given has more than ${LIMITS.maxUnsavedBundleBytes} bytes with its packages, which is more than a test holds; save some of it`;
+  const message = `The given code has more than ${LIMITS.maxUnsavedBundleBytes} bytes with its packages, the most of one test. Save some of its components first`;
   return new HeadwaterError('INVALID_COMPONENT', message, { fields: [{ path: 'component_code', message }] });
 }
 

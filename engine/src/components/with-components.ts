@@ -30,7 +30,7 @@ export async function withComponents<C extends ComponentContext, T>(
     await db.sql
       .begin((tx) => deleteStepComponents(tx, who.accountId, saved))
       // The caller is told why it failed, which is the reason for this.
-      .catch((err: unknown) => log.warn({ err, components: saved }, 'components of what was refused are left'));
+      .catch((err: unknown) => log.warn({ err, components: saved }, 'components of a refused resource are left'));
     throw error;
   }
 }

@@ -198,7 +198,7 @@ interface Following {
 function createFollowing({ sql, limits, log }: Ground): Following {
   const watches = createWatches({
     readLast: (ids) => readLastPositions(sql, ids),
-    onError: (err) => log.warn({ err }, 'what streams follow could not be looked at'),
+    onError: (err) => log.warn({ err }, 'new events for streams could not be read'),
   });
   const streams = createStreams({ sql, limits, watches });
   return {

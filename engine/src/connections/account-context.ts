@@ -56,7 +56,7 @@ export async function clientFor(
   throw new HeadwaterError(
     'CONFLICT',
     `There is no OAuth client for ${name}: register one there and set it with PUT /v1/users/me/oauth_clients/${slug}, ` +
-      `or let the operator set one for everybody with PUT /v1/apps/${slug}/oauth_client`,
+      `or ask the operator to set one for all accounts with PUT /v1/apps/${slug}/oauth_client`,
   );
 }
 

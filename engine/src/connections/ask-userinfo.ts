@@ -25,7 +25,7 @@ export async function askUserinfo(
   secrets: readonly SecretValue[],
 ): Promise<Proof> {
   const { userinfoUrl } = party.oauth;
-  if (userinfoUrl === undefined) return { kind: 'unclear', detail: 'The app has nothing to ask' };
+  if (userinfoUrl === undefined) return { kind: 'unclear', detail: 'The app has no endpoint to test its keys' };
   const filled = fillUrl(userinfoUrl, party.fields);
   if (!filled.ok) return { kind: 'unclear', detail: `The field ${filled.field} ${filled.message}` };
   const headers = { authorization: `Bearer ${accessToken}` };

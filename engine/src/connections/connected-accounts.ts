@@ -153,7 +153,7 @@ async function revoke(context: AccountContext, row: ConnectedAccountRow): Promis
   try {
     const { oauth, fields } = openCredentials(context.sealer, row);
     const party = await partyOf(context, row, fields);
-    if (oauth === undefined) return { status: 'not-supported', detail: 'Keys are ended where they were made' };
+    if (oauth === undefined) return { status: 'not-supported', detail: 'Keys are revoked at the provider' };
     if (party === undefined) return { status: 'failed', detail: 'Its OAuth client is not there any more' };
     return await revokeTokens(context.ask, party, oauth);
   } catch (error) {

@@ -24,7 +24,8 @@ export function validateFields(
   const known = new Set(app.fields.map((field) => field.name));
   for (const name of Object.keys(given)) {
     // A misspelt optional one would be missed only when something fails.
-    if (!known.has(name)) faults.push({ path: `${path}.${name}`, message: `is no field of ${app.slug}${hint(app)}` });
+    if (!known.has(name))
+      faults.push({ path: `${path}.${name}`, message: `is not a field of ${app.slug}${hint(app)}` });
   }
   const bytes = values.reduce((sum, [, value]) => sum + Buffer.byteLength(value), 0);
   const limit = platformLimit('maxCredentialsBytes', bytes);

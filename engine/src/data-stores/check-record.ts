@@ -3,7 +3,7 @@ import { type AccountLimits, type Fault, LIMITS, platformLimit } from '@headwate
 export type RecordProblem = Fault & { field: 'key' | 'value' | 'ttl' };
 
 export function findKeyProblem(key: unknown): RecordProblem | undefined {
-  if (typeof key !== 'string' || key === '') return { field: 'key', message: 'must be a string that is not empty' };
+  if (typeof key !== 'string' || key === '') return { field: 'key', message: 'must be a non-empty string' };
   if (key.includes('\0') || !key.isWellFormed())
     return { field: 'key', message: 'contains a NUL character or half of a surrogate pair, which cannot be stored' };
   const limit = platformLimit('maxDataStoreKeyBytes', Buffer.byteLength(key));

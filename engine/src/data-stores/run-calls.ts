@@ -152,7 +152,7 @@ function answer(value: boolean): DataStoreAnswer {
 }
 
 function absent(storeId: string): DataStoreAnswer {
-  return refuse(`There is no data store ${storeId} any more`);
+  return refuse(`The data store ${storeId} was deleted`);
 }
 
 function refuse(message: string, limit?: ExceededLimit): DataStoreAnswer {

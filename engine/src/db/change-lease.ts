@@ -19,7 +19,7 @@ export interface LeaseTerms extends Pick<ChangeLease, 'changeId' | 'nodeId'> {
 }
 
 export function leaseLost(sourceId: string): HeadwaterError {
-  const message = `The change of source ${sourceId} was taken over, as its node was not heard of in time; look at the source`;
+  const message = `Another node took over the change of source ${sourceId}, because this node did not renew its lease in time. Read the source for its state`;
   // Hooks have run by now.
   return new HeadwaterError('CONFLICT', message, { leftBehind: true });
 }

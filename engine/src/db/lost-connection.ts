@@ -50,7 +50,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 const WORDS: readonly (readonly [codes: RegExp, words: string])[] = [
   [/^53100$/, 'The disk of the database is full'],
   [/^53300$/, 'The database has no connection left'],
-  [/^(53|58)/, 'The database has used up what its machine has'],
+  [/^(53|58)/, 'The database has no memory, disk or connections left'],
   [/^(25006|CONNECTION_READ_ONLY)$/, 'The database is read-only'],
   [/^57P03$/, 'The database is starting up, recovering or stopping'],
   [/^57P0/, 'The database was stopped'],
@@ -59,7 +59,7 @@ const WORDS: readonly (readonly [codes: RegExp, words: string])[] = [
   [/^(40|55P03|57014|CONNECTION_BUSY)/, 'The database is too busy'],
   [/^(CONNECTION_SILENT|CONNECT_TIMEOUT|ETIMEDOUT)$/, 'The database does not answer'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'The host of the database is not known by its name'],
-  [/^ECONNREFUSED$/, 'Nothing listens where the database should be'],
+  [/^ECONNREFUSED$/, 'No server listens at the address of the database'],
 ];
 
 /** Describes a database problem without the address or other details of the error. */

@@ -52,7 +52,7 @@ export function createWatchdog(options: WatchdogOptions): Watchdog {
       }
       look.sinceMs ??= nowMs();
       if (nowMs() - look.sinceMs < stuckAfterMs) continue;
-      if (!stuck.has(look.what)) log.error({ what: look.what }, 'nothing of what waits is at work');
+      if (!stuck.has(look.what)) log.error({ what: look.what }, 'no waiting item makes progress');
       stuck.set(look.what, { text: `${look.what} make no progress`, atMs: nowMs() });
     }
   }

@@ -19,7 +19,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   EGRESS_INTERIM_RESPONSES: 'sent one interim response after another',
   // undici's own word for a status below 100.
   ERR_ASSERTION: 'answered with something that is not HTTP',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'answered with a body of another length than it said',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'answered with a body of another length than announced',
 };
 
 /**

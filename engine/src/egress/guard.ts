@@ -42,7 +42,7 @@ const HINT = 'The operator of this server can allow addresses that are not publi
 /** Throws for a port that no request may use, whatever the address. */
 export function checkPort(hostname: string, port: number): void {
   if (BLOCKED_PORTS.has(port))
-    throw new EgressRefused(`Port ${port} of ${hostname} is not reached: it is no HTTP port`);
+    throw new EgressRefused(`Port ${port} of ${hostname} is not reached: it is not an HTTP port`);
 }
 
 /**

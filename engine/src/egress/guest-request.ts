@@ -100,7 +100,7 @@ function prepareHeaders(given: readonly [string, string][], url: URL): [string, 
     const name = rawName.toLowerCase();
     const value = withoutOuterSpace(rawValue);
     if (!TOKEN.test(name)) {
-      return refuse(`${JSON.stringify(rawName)} is not a header name`, 'A header has a name that is none');
+      return refuse(`${JSON.stringify(rawName)} is not a header name`, 'A header has an invalid name');
     }
     if (!FIELD_VALUE.test(value)) {
       const what = 'holds characters that a header cannot have';

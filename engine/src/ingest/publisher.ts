@@ -122,7 +122,7 @@ function takeRate(rate: RequestRate, name: string, perSecond: number): RateLimit
 }
 
 function behind(): HeadwaterError {
-  const message = 'Too much of this account waits to be stored; nothing of this request was, send it again';
+  const message = 'Too many events of this account wait to be stored. None of this request was stored; send it again';
   return new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: BEHIND_RETRY_SECONDS });
 }
 

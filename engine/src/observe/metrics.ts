@@ -189,13 +189,13 @@ function createCounters(registers: Registry[]) {
   });
   const sends = new Counter({
     name: 'headwater_send_attempts_total',
-    help: 'Attempts of what executions sent, by kind and by what became of them.',
+    help: 'Attempts of sends, by kind and outcome.',
     labelNames: ['kind', 'outcome'],
     registers,
   });
   const attempts = new Histogram({
     name: 'headwater_delivery_attempt_duration_seconds',
-    help: 'Delivery attempts, by what became of them.',
+    help: 'Delivery attempts, by outcome.',
     labelNames: ['outcome'],
     buckets: ATTEMPT_BUCKETS_SECONDS,
     registers,
@@ -207,7 +207,7 @@ function createCounters(registers: Registry[]) {
   });
   const stuck = new Counter({
     name: 'headwater_stuck_total',
-    help: 'Commits that did not end although the database answers, and were given up, by what they were of.',
+    help: 'Commits given up although the database answers, by kind of item.',
     labelNames: ['what'],
     registers,
   });

@@ -15,7 +15,7 @@ export async function requireDynamicProps(
 ): Promise<PropDefinition[]> {
   const found = id.includes('\0') ? undefined : await readDynamicProps(sql, accountId, id);
   if (found === undefined)
-    throw invalid(`There are no dynamic props ${id} in this account any more; ask for them again`);
+    throw invalid(`The dynamic props ${id} are not in this account, or were deleted; ask for them again`);
   if (found.componentId === component.id || found.codeHash === component.codeHash) return found.definitions;
   throw invalid(`The dynamic props ${id} were made by other code, the component ${found.componentId}`);
 }

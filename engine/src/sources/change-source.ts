@@ -108,7 +108,7 @@ async function deleteStored(context: LifecycleContext, { accountId, sourceId }: 
   try {
     await deleteStoredValues(context.db.sql, accountId, sourceId, (work) => inAccountTurn(context, accountId, work));
   } catch (err) {
-    context.log.warn({ source: sourceId, err }, 'what a deleted source had stored is left to retention');
+    context.log.warn({ source: sourceId, err }, 'the stored values of a deleted source are left to retention');
   }
 }
 

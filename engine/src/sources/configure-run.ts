@@ -59,7 +59,7 @@ export function createConfigureRuns(parts: ConfigureRunParts): (run: ConfigureRu
     const end = await turns.take(run.accountId, AbortSignal.timeout(account.hookWallMs));
     if (end === undefined) {
       const value = LIMITS.maxPropRunsPerTenant;
-      const message = `${run.what} waited for too long: ${value} such runs of this account are under way`;
+      const message = `${run.what} waited too long, because ${value} such runs of this account are under way. Try again`;
       const limit = { name: 'maxPropRunsPerTenant', value, used: value + 1 } as const;
       throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 1, limit });
     }

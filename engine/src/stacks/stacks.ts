@@ -27,7 +27,7 @@ export function createStacks(sql: Sql): Stacks {
       if (outcome.kind === 'held')
         throw new HeadwaterError(
           'CONFLICT',
-          `Stack ${name} is being applied by somebody else; try again when that ends`,
+          `Stack ${name} is being applied by another holder; try again when that ends`,
         );
       return recordOf(outcome.row);
     },

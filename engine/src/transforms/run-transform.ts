@@ -100,7 +100,7 @@ function resultOf(
   if (outcome.ok) {
     const answer = readTransformAnswer(outcome.result ?? '');
     if (answer !== undefined) return applyTransform(delivery, before, answer);
-    return { kind: 'failed', error: 'What the transform returns could not be read' };
+    return { kind: 'failed', error: 'The result of the transform could not be read' };
   }
   const { message, stack, limit } = outcome.fault;
   const [place] = /\n\s*(at [^\n]+)/.exec(stack ?? '')?.slice(1) ?? [];

@@ -82,7 +82,7 @@ function exportValue(bridge: Bridge, runs: RunTracker, context: RunContext, name
 
 function readName(name: unknown, maxChars: number): string {
   if (typeof name !== 'string' || name === '')
-    throw new TypeError('$.export takes a name, a text that is not empty, and a value');
+    throw new TypeError('$.export takes a name (a non-empty text) and a value');
   if (name.length > maxChars) throw limitError({ name: 'maxExportNameChars', value: maxChars, used: name.length });
   // Not with `includes`, which a component can patch: let through, the name would end the whole
   // process.

@@ -104,7 +104,7 @@ function readTs(ts: unknown, warn: (message: string) => void): number | undefine
   const ms = ts instanceof Date ? ts.getTime() : typeof ts === 'string' && /^\d+$/.test(ts) ? Number(ts) : ts;
   if (typeof ms !== 'number') throw new TypeError(`$emit: ts must be a number of milliseconds, not a ${typeof ts}`);
   if (Math.abs(ms) <= MAX_TS_MS) return Math.trunc(ms);
-  if (!Number.isNaN(ms)) warn(`$emit: ts ${ms} is no moment in milliseconds; the event has no ts`);
+  if (!Number.isNaN(ms)) warn(`$emit: ts ${ms} is not a time in milliseconds; the event has no ts`);
   return undefined;
 }
 

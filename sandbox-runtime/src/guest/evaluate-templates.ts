@@ -102,7 +102,7 @@ function prepare(expression: string, where: string): Piece {
     compiled = MakeFunction('steps', 'env', `"use strict"; return (${expression}\n);`) as typeof compiled;
   } catch (error) {
     throw new TemplateError(
-      `${where} has an expression that is none of JavaScript, \`${shown(source)}\`: ${messageOf(error)}`,
+      `${where} has an expression that is not JavaScript, \`${shown(source)}\`: ${messageOf(error)}`,
     );
   }
   return { source, evaluate: ({ steps, env }) => plain(applyFunction(compiled, undefined, [steps.all(), env])) };

@@ -14,7 +14,7 @@ export class GuestFormData {
   #entries: [string, FormValue][] = [];
 
   constructor(form?: unknown) {
-    if (form !== undefined) throw new TypeError('FormData takes no form here: there are no documents');
+    if (form !== undefined) throw new TypeError('FormData takes no form element here: there are no documents');
   }
 
   append(name: string, value: unknown, fileName?: string): void {
@@ -86,7 +86,7 @@ Object.defineProperty(GuestFormData.prototype, Symbol.iterator, {
 function readEntry(name: unknown, value: unknown, fileName: [] | [unknown]): [string, FormValue] {
   const key = toUsv(name);
   if (!(value instanceof GuestBlob)) {
-    if (fileName.length > 0) throw new TypeError('A file name belongs to a Blob, and the value is none');
+    if (fileName.length > 0) throw new TypeError('A file name needs a Blob, and the value is not one');
     return [key, toUsv(value)];
   }
   if (fileName.length === 0 && value instanceof GuestFile) return [key, value];

@@ -36,7 +36,7 @@ function readUrl(request: Record<string, unknown>): string {
   const given = typeof request['url'] === 'string' ? request['url'].trim() : '';
   if (given === '') throw new TypeError('The HTTP request is not configured: it has no url');
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `https://${given}`;
-  if (!URL.canParse(text)) throw new TypeError(`The HTTP request has an url that is none: ${given.slice(0, 200)}`);
+  if (!URL.canParse(text)) throw new TypeError(`The HTTP request has an invalid url: ${given.slice(0, 200)}`);
   const url = new URL(text);
   for (const [name, value] of readPairs(request['params'] ?? request['query']))
     url.searchParams.append(name, textOf(value));

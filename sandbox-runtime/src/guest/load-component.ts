@@ -37,7 +37,7 @@ export function readExportedComponent(exported: unknown): LoadedComponent {
   const { run, methods, hooks, props, additionalProps } = exported as Record<string, unknown>;
   if (typeof run !== 'function') throw new TypeError('The component has no run method');
   if (isGenerator(run))
-    throw new TypeError('run is a generator function, of which a call runs nothing: make it async run()');
+    throw new TypeError('run is a generator function, and calling it runs nothing: make it async run()');
   const resolved = readProps(props);
   return {
     run: run as ComponentFunction,

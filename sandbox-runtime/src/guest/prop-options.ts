@@ -44,7 +44,7 @@ export async function answerOptions(
   const { list, context } = isPage(answered)
     ? { list: answered.options, context: answered.context }
     : { list: answered };
-  const json = toJson(`What the options of '${name}' answer`, { options: readOptions(name, list), context });
+  const json = toJson(`The answer of the options of '${name}'`, { options: readOptions(name, list), context });
   const used = utf8LengthUpTo(json, maxBytes);
   if (used <= maxBytes) return json;
   throw limitError({ name: 'maxPropOptionsBytes', value: maxBytes, used });

@@ -53,7 +53,7 @@ function judgeOptions(name: string, { answer, limit }: Read): JudgedAnswer {
 
 function judgeTransform(text: string | undefined): JudgedAnswer {
   const isRead = text !== undefined && readTransformAnswer(text) !== undefined;
-  return isRead ? { ok: true, result: text } : refuse('What the transform returns could not be read', undefined);
+  return isRead ? { ok: true, result: text } : refuse('The result of the transform could not be read', undefined);
 }
 
 function isOption(option: unknown): option is { label: string; value: unknown } {
@@ -63,7 +63,7 @@ function isOption(option: unknown): option is { label: string; value: unknown } 
 }
 
 function judgeDefinitions({ answer, limit }: Read): JudgedAnswer {
-  if (answer === undefined) return refuse('What additionalProps answers could not be read', limit);
+  if (answer === undefined) return refuse('The answer of additionalProps could not be read', limit);
   const errors: FieldError[] = [];
   const definitions = judgeProps(answer['props'], errors);
   if (errors.length === 0) return { ok: true, result: JSON.stringify(definitions) };

@@ -37,7 +37,7 @@ const STEP_VERSION = '0.0.1';
 export function judgeOutline(text: string, stepName?: string): DescribeOutcome {
   // Before it is parsed, which takes the node's thread.
   const tooMany = findTooManyOfOutline(text);
-  if (tooMany !== undefined) return refuse(`What the component says of itself ${tooMany.message}`, tooMany.limit);
+  if (tooMany !== undefined) return refuse(`The description of the component ${tooMany.message}`, tooMany.limit);
   const read = readOutline(text);
   const outline = read === undefined || stepName === undefined ? read : withStepDefaults(read, stepName);
   if (outline === undefined) return refuse('The component could not be read');
@@ -45,9 +45,11 @@ export function judgeOutline(text: string, stepName?: string): DescribeOutcome {
   if (tooLarge !== undefined) return refuse(describeLimit(tooLarge), tooLarge);
   const failure = outline['error'];
   if (isObject(failure))
-    return refuse(`The component could not be read: ${textOr(failure['message'], 'it says no reason')}`);
+    return refuse(`The component could not be read: ${textOr(failure['message'], 'it gives no reason')}`);
   if (!isStorableJson(text))
-    return refuse('The component says of itself a NUL character or half of a surrogate pair, which cannot be stored');
+    return refuse(
+      'The description of the component has a NUL character or half of a surrogate pair, which cannot be stored',
+    );
   if (outline['exported'] !== 'object') {
     return refuse(
       'The module must export the component as its default export: export default { name, version, run() {} }',

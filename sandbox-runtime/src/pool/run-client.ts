@@ -242,7 +242,7 @@ export class RunClient implements ProcessClient {
 
 /** It comes from the sandbox: no guest says that. */
 function unreadable({ cpuMs, wallMs }: Pick<RunOutcome, 'cpuMs' | 'wallMs'>): RunOutcome {
-  const fault: RunFault = { code: 'COMPONENT_ERROR', message: 'What the step put out could not be read' };
+  const fault: RunFault = { code: 'COMPONENT_ERROR', message: 'The outputs of the step could not be read' };
   return { ok: false, fault, innocent: false, cpuMs, wallMs };
 }
 

@@ -19,7 +19,7 @@ export function readThrown(thrown: unknown): Fault {
   const { name, message, stack, isConfiguration } = thrown as Record<string, unknown>;
   // If the error cannot be copied, isolated-vm throws an error of its own that names itself.
   const isReadable = typeof message === 'string' && !message.includes('isolated-vm');
-  const text = isReadable ? cut(message) : 'The component threw a value that is no error';
+  const text = isReadable ? cut(message) : 'The component threw a value that is not an error';
   // As the guest says it, or as the library copies the name.
   if (isConfiguration === true || name === 'ConfigurationError')
     return withFrames({ code: 'CONFIGURATION_ERROR', message: text }, stack);

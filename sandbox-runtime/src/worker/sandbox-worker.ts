@@ -306,7 +306,7 @@ export class SandboxWorker {
     // The component may have changed built-ins of its isolate, so the next run gets another
     // isolate.
     this.#cache.retire(isolate);
-    this.#end(isolate, run, { code: 'COMPONENT_ERROR', message: `What the run put out cannot be taken: ${breach}` });
+    this.#end(isolate, run, { code: 'COMPONENT_ERROR', message: `The output of the run is refused: ${breach}` });
   }
 
   #end(isolate: ComponentIsolate, run: ProcessRun, fault: Fault, innocent = false): void {

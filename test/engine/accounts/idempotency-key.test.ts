@@ -265,7 +265,7 @@ test('a node is killed during the request: its key answers that the outcome is u
     },
     { timeoutMs: 60_000, what: 'the dead node to be released' },
   );
-  expect(unknown.text).toContain('Whether it took effect is not known');
+  expect(unknown.text).toContain('so the outcome is unknown');
   process.kill(-server.process.pid, 'SIGKILL');
   await killNode(server, database.db.sql);
   gate.closeAllConnections();

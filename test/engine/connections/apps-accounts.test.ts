@@ -51,7 +51,7 @@ it('everything that is wrong with credentials is named at once', async () => {
     { path: 'credentials.api_key', message: 'must be a string, not number' },
     { path: 'credentials.host', message: 'is required' },
     { path: 'credentials.region', message: 'must not be empty' },
-    { path: 'credentials.other', message: 'is no field of keyed, which has api_key, host, region' },
+    { path: 'credentials.other', message: 'is not a field of keyed, which has api_key, host, region' },
   ]);
   const long = await create({ ...KEYS, api_key: 'x'.repeat(70_000) });
   expect([long.status, JSON.parse(long.text)]).toMatchObject([

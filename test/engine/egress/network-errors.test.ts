@@ -71,7 +71,7 @@ test.each([
   ['a port that nobody listens at', () => `http://127.0.0.1:${closed}/`, 'ECONNREFUSED', /refused the connection/],
   ['an unknown name', () => 'http://nothing.invalid/', 'ENOTFOUND', /No public address was found for nothing\.invalid/],
   ['an address that is refused', () => 'http://127.0.0.2/', 'ECONNREFUSED', /127\.0\.0\.2 is not a public address/],
-  ['a port that is refused', () => 'http://127.0.0.1:25/', 'ECONNREFUSED', /it is no HTTP port/],
+  ['a port that is refused', () => 'http://127.0.0.1:25/', 'ECONNREFUSED', /it is not an HTTP port/],
   ['a connection that is closed', () => `http://127.0.0.1:${portOf(closing)}/`, 'UND_ERR_SOCKET', /closed the conn/],
   [
     'an answer that is no HTTP',

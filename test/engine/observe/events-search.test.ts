@@ -105,7 +105,7 @@ test('another account finds its own events alone, and no emitter of this one', a
 test.each<[query: Record<string, unknown>, says: RegExp]>([
   [{ since: 'soon' }, /since must be a time/],
   [{ after: 'nonsense' }, /after is not a cursor/],
-  [{ before: 'MTow' }, /before is not known here/],
+  [{ before: 'MTow' }, /before is not supported here/],
   [{ text: 'x'.repeat(1_001) }, /text is longer than 1000 characters/],
   [{ limit: 0 }, /limit/],
   [{ limit: 101 }, /limit/],

@@ -98,7 +98,7 @@ test('a host that is a secret is not told where the proxy of this server refuses
 test.each([
   ['as the method', { method: `Bearer ${TOKEN}` }, 'The method cannot be requested'],
   ['in a header name that is one', { headers: { [TOKEN]: 'a\n\u0001' } }, 'The value of a header holds characters'],
-  ['in a header name that is none', { headers: { [`Bearer ${TOKEN}`]: 'x' } }, 'A header has a name that is none'],
+  ['in a header name that is none', { headers: { [`Bearer ${TOKEN}`]: 'x' } }, 'A header has an invalid name'],
   ['as the name of a header that is an object', { headers: { [TOKEN]: { a: 1 } } }, 'A header must be a string'],
 ])('a secret %s is not in the error about it', async (_, wrong, error) => {
   const [id = ''] = await world.send(who, 'http', [{ url: receiver.url, ...wrong }], { secrets });

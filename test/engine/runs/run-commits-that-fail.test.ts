@@ -44,7 +44,7 @@ test('a run whose events cannot be stored ends as failed, also where the databas
   expect(receiver.requests).toHaveLength(1);
   const ofRuns = lines.map(({ msg }) => msg).filter((msg) => !msg.startsWith('Sandbox'));
   expect(ofRuns).toEqual([
-    'what a run brought could not be stored',
+    'the outputs of a run could not be stored',
     // One line for failures within seconds.
     'a commit failed and is tried again',
   ]);

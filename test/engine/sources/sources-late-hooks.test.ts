@@ -70,7 +70,7 @@ async function whileItStalls(id: string | undefined, change: Promise<{ status: n
   const before = id === undefined ? undefined : await stored(id);
   letGo();
   const { status, text } = await change;
-  expect(text).toContain('was taken over');
+  expect(text).toContain('took over the change');
   return { status, before, after: id === undefined ? undefined : await stored(id) };
 }
 

@@ -54,10 +54,10 @@ describe('an expression', () => {
     ['env["no name"]', 0, 'env is read as env.NAME'],
     ['import("fs")', 0, 'import is for components'],
     ['import.meta.url', 0, 'import is for components'],
-    ['await 1', 0, 'await is for async functions'],
-    ['a b', 2, 'Something follows'],
-    ['1; 2', 1, 'Something follows'],
-    ['a) + (b', 1, 'Something follows'],
+    ['await 1', 0, 'await works only in async functions'],
+    ['a b', 2, 'There is text behind the end'],
+    ['1; 2', 1, 'There is text behind the end'],
+    ['a) + (b', 1, 'There is text behind the end'],
     ['steps.', 6, 'Unexpected token'],
     ['if (1) 2', 0, 'Unexpected token'],
     ['', 0, 'Unexpected token'],
@@ -140,7 +140,7 @@ describe('an expression', () => {
 describe('a value', () => {
   test('is searched at any depth, and the place of a mistake is named', async () => {
     expect(await problem({ list: ['fine', { to: 'Dear {{ nobody.name }}' }] })).toBe(
-      'At list[1].to: nobody is not known in expressions: they have steps, env and what the language has (at character 9, in {{ nobody.name }})',
+      'At list[1].to: nobody is not known in expressions: use steps, env or names of the language (at character 9, in {{ nobody.name }})',
     );
     expect(await problem('{{steps.fetch_user.a}} and {{steps.trigger.event}}')).toBeUndefined();
     expect(await problem('Hello {{steps.trigger')).toBe(

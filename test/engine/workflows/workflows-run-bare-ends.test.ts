@@ -17,7 +17,7 @@ beforeEach(() => void errors.splice(0));
 
 /** An invalid payload: the preparation of the commit throws, and no statement is sent. */
 const BROKEN = '[{"kind":"emit","payload":[]}]';
-const INTERNAL = { code: 'INTERNAL', message: 'What the execution has put out could not be stored' };
+const INTERNAL = { code: 'INTERNAL', message: 'The outputs of the execution could not be stored' };
 
 interface Begun {
   id: string;
@@ -60,7 +60,7 @@ test('an execution whose outputs cannot be stored ends without them', async () =
   });
   expect(await channelsOf(flow)).toEqual(['$errors']);
   expect(await hw.sql`select from invocations where source_id = ${flow}`).toHaveLength(0);
-  expect(errors.map(({ msg }) => msg)).toEqual(['what an execution brought could not be stored']);
+  expect(errors.map(({ msg }) => msg)).toEqual(['the outputs of an execution could not be stored']);
   expect(errors[0]?.err?.message).toContain('startsWith');
 });
 

@@ -60,7 +60,7 @@ describe('patched-checks-of-a-run', () => {
             { ok: false, innocent: false, fault: { code: 'COMPONENT_ERROR' } },
           ]);
           expect(outcome).toMatchObject({
-            fault: { message: expect.stringContaining('What the run put out cannot be taken') },
+            fault: { message: expect.stringContaining('The output of the run is refused') },
           });
         }
         over.resolve('"innocent"');

@@ -185,7 +185,7 @@ describe('mail-server-ports', () => {
   it('are not reached at any host', async () => {
     const urls = [22, 25, 110, 143, 465, 587, 6667].map((port) => `http://127.0.0.1:${port}/`);
     const ran = await world.unharmed(() => fetchEach(world, [...urls, 'http://mail.example.com:25/']));
-    expect(ran.error).toMatchObject(refusedRun(/it is no HTTP port/));
+    expect(ran.error).toMatchObject(refusedRun(/it is not an HTTP port/));
     expect(ran.reached).toEqual([]);
   });
 });

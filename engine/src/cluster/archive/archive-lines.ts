@@ -58,7 +58,7 @@ export function readArchiveHead(line: Buffer | undefined): ArchiveHead {
   if (!isHead(head)) throw damaged('is not an archive of an account');
   if (head.headwater_archive !== FORM)
     throw damaged(`has the form ${head.headwater_archive}, which this version does not know`);
-  if (!ACCOUNT_ID.test(head.account.id)) throw damaged('names an account whose id is none (o_…)');
+  if (!ACCOUNT_ID.test(head.account.id)) throw damaged('names an account without a valid id (o_…)');
   return head;
 }
 

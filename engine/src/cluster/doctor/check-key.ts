@@ -38,7 +38,11 @@ function missing(file: string, databaseUrl: string | undefined): DoctorCheck {
 function judgeFile(file: string, id: string, databaseUrl: string | undefined): DoctorCheck {
   const detail = `${file} (key ${id})`;
   if ((statSync(file).mode & 0o077) !== 0) {
-    return warn(NAME, `${detail} can be read by others`, `Whoever reads it opens every secret: chmod 600 ${file}`);
+    return warn(
+      NAME,
+      `${detail} can be read by others`,
+      `Each user that reads it can open every secret: chmod 600 ${file}`,
+    );
   }
   if (databaseUrl === undefined) return ok(NAME, detail);
   return warn(
@@ -61,14 +65,18 @@ export async function checkStoredKeys(options: DoctorOptions, url: string): Prom
       return failedCheck(
         STORED,
         `${count} secrets, and no key to open them: the nodes of this database use ${inUse.join(', ') || 'another'}`,
-        'Bring back the key that sealed them: nothing starts.',
+        'Set the key that sealed them: without it no node starts.',
       );
     }
     await checkKeys(db.sql, await loadMasterKeys({ ...options, embedded: options.databaseUrl === undefined }));
     if (isUnused) return ok(STORED, 'none yet');
     return ok(STORED, `${count}, and the keys to open them; this key is that of the database's nodes`);
   } catch (error) {
-    return failedCheck(STORED, messageOf(error), 'Nothing starts with a key that does not open what is stored.');
+    return failedCheck(
+      STORED,
+      messageOf(error),
+      'A node does not start with a key that does not open the stored secrets.',
+    );
   } finally {
     await db.close();
   }

@@ -64,7 +64,7 @@ export async function checkVersions(): Promise<DoctorCheck[]> {
   const missing = versions.filter((text) => text.endsWith(' missing'));
   const detail = versions.join(', ');
   if (missing.length === 0) return [nodeCheck, ok('packages', detail)];
-  return [nodeCheck, warn('packages', detail, 'What needs a missing package does not work: run npm ci.')];
+  return [nodeCheck, warn('packages', detail, 'Features that need a missing package do not work: run npm ci.')];
 }
 
 /** By looking for its folder: a package may not let its package.json be imported. */
@@ -99,7 +99,7 @@ export function checkEgress({ egressAllow, egressProxy }: DoctorOptions): Doctor
     warn(
       'egress',
       `public addresses and ${egressAllow.join(', ')}${way}`,
-      'Components and webhooks of every account reach what listens there: HEADWATER_EGRESS_ALLOW.',
+      'Components and webhooks of every account reach these addresses: see HEADWATER_EGRESS_ALLOW.',
     ),
   ];
 }

@@ -52,7 +52,7 @@ const COSTS_OF_SANDBOX: Readonly<Record<SandboxLayer['layer'], string>> = {
   files:
     'Code that breaks out of its isolate could write files and open many, where its user may and its system calls are not filtered.',
   threads: 'Code that breaks out of its isolate could start any number of threads.',
-  memory: 'What grows faster than four looks a second see is ended by the kernel, which may choose another process.',
+  memory: 'If a process grows faster than four checks a second notice, the kernel ends a process, maybe another one.',
   watch: 'Where memory runs out the system may end this node or its database before a sandbox process.',
   priority: 'A component that computes for long slows this node and its neighbours down.',
 };

@@ -42,7 +42,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 export function startHistory(options: HistoryOptions): HistoryCount & { stop: () => Promise<void> } {
   const { add, turn } = createHistory(options);
-  const onError = (err: unknown) => options.log.warn({ err }, 'what accounts have of history could not be counted yet');
+  const onError = (err: unknown) => options.log.warn({ err }, 'the history of accounts could not be counted yet');
   const stop = every(options.everyMs ?? FLUSH_MS, turn, onError);
   return {
     add,

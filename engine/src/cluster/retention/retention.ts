@@ -70,7 +70,7 @@ export function startRetention(options: RetentionOptions): () => Promise<void> {
       const startMs = performance.now();
       pauseMs = pauseAfter(await turn(), performance.now() - startMs);
     },
-    (err) => options.log.error({ err }, 'deleting what has expired failed'),
+    (err) => options.log.error({ err }, 'deleting expired rows failed'),
   );
 }
 

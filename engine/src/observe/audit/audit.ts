@@ -32,7 +32,7 @@ export function createAudit(sql: Sql, log: Log): Audit {
   });
   const settle = (id: string, action: string, all: readonly Write[]) => {
     const stored = again(() => Promise.all(all.map((write) => writes.add(write)))).catch((err: unknown) =>
-      log.error({ err, action, audit_entry: id }, 'the audit log does not say what became of a change'),
+      log.error({ err, action, audit_entry: id }, 'the audit log has no outcome of a change'),
     );
     const { promise: waited, resolve: answer } = Promise.withResolvers<void>();
     const timer = setTimeout(answer, ANSWER_WAITS_MS);

@@ -78,6 +78,6 @@ function decodePlace(cursor: string): EventPlace {
 }
 
 function notUpward(): HeadwaterError {
-  const message = 'is not known here: a search goes on to older events, with after';
+  const message = 'is not supported here: use after to search older events';
   return new HeadwaterError('INVALID_REQUEST', `before ${message}`, { fields: [{ path: 'before', message }] });
 }

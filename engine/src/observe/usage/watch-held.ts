@@ -21,7 +21,7 @@ const TURN_ACCOUNTS = 50;
  */
 export function watchHeld(options: HeldOptions & { log: Log }): () => Promise<void> {
   const look = limitTimeShare(() => lookAtSome(options));
-  const onError = (err: unknown) => options.log.warn({ err }, 'what accounts have stored could not be looked at');
+  const onError = (err: unknown) => options.log.warn({ err }, 'the stored bytes of accounts could not be read');
   return every(LOOK_EVERY_MS, look, onError);
 }
 

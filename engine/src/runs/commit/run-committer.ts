@@ -234,7 +234,7 @@ function endUnstored(run: RunCommit, { stats, onCommitted }: RunCommitterOptions
  */
 function withoutItsData(run: RunCommit, error: unknown, options: RunCommitterOptions): RunCommit {
   const nowMs = options.nowMs();
-  options.log.error({ source: run.sourceId, err: error }, 'what a run brought could not be stored');
+  options.log.error({ source: run.sourceId, err: error }, 'the outputs of a run could not be stored');
   return {
     ...run,
     emits: [],

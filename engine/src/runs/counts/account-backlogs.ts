@@ -79,7 +79,7 @@ export async function startAccountBacklogs(options: AccountBacklogsOptions): Pro
   }
 
   await untilBack(options.log, read);
-  const onError = (err: unknown) => options.log.warn({ err }, 'what waits for each account could not be counted');
+  const onError = (err: unknown) => options.log.warn({ err }, 'the backlogs of accounts could not be counted');
   return {
     exceeded,
     isFull(accountId, webhookId) {

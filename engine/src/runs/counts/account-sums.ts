@@ -28,6 +28,6 @@ export async function startAccountSums(options: AccountSumsOptions): Promise<Acc
   const { read, what, everyMs = READ_EVERY_MS, log } = options;
   const bytes = createEstimates({ read, nothing: 0, sum: (a, b) => a + b });
   await untilBack(log, bytes.refresh);
-  const onError = (err: unknown) => log.warn({ err, what }, 'what accounts have could not be counted');
+  const onError = (err: unknown) => log.warn({ err, what }, 'the usage of accounts could not be counted');
   return { of: bytes.of, add: bytes.add, stop: every(everyMs, limitTimeShare(bytes.refresh), onError) };
 }

@@ -55,7 +55,7 @@ function parse(expression: string): Parsed {
     const rest = expression.slice(node.end);
     const next = tokenizer(rest, SYNTAX).getToken();
     if (next.type === tokTypes.eof) return { ok: true, node };
-    return { ok: false, message: 'Something follows where the expression has ended', at: node.end + next.start };
+    return { ok: false, message: 'There is text behind the end of the expression', at: node.end + next.start };
   } catch (error) {
     const { message, pos } = error as { message: string; pos?: number };
     if (error instanceof RangeError || message.startsWith(NO_STACK)) return tooDeep(LIMITS.maxExpressionDepth + 1, 0);
@@ -80,5 +80,5 @@ function findNameProblem({ name, member }: FreeName, before: readonly string[]):
   }
   if (KNOWN_NAMES.has(name)) return undefined;
   if (name === 'process') return 'process is not known in expressions; an environment variable is env.NAME';
-  return `${name} is not known in expressions: they have steps, env and what the language has`;
+  return `${name} is not known in expressions: use steps, env or names of the language`;
 }

@@ -41,7 +41,11 @@ export function freeNamesOf(expression: AnyNode): FreeNames {
     if (node.type === 'ImportExpression' || (node.type === 'MetaProperty' && node.meta.name === 'import'))
       return { ok: false, message: 'import is for components, not for expressions', at: node.start };
     if (node.type === 'AwaitExpression' && !isInFunction(scope))
-      return { ok: false, message: 'await is for async functions, and an expression is none', at: node.start };
+      return {
+        ok: false,
+        message: 'await works only in async functions, and an expression is not one',
+        at: node.start,
+      };
     const found = freeNameAt(node, scope);
     if (found !== undefined) names.push(found);
     const inner = scopeIn(node, scope);

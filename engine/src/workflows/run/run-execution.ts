@@ -50,7 +50,10 @@ export async function runExecution(options: ExecutionRunnerOptions, execution: E
   const part: Part = { options, execution, commits, client: createClientAnswer(execution.invocation) };
   let ended = await runToEnd(part, turn);
   if (ended.ok) return;
-  options.log.error({ execution: execution.key.id, err: ended.error }, 'what an execution brought could not be stored');
+  options.log.error(
+    { execution: execution.key.id, err: ended.error },
+    'the outputs of an execution could not be stored',
+  );
   commits.forgetSteps();
   ended = await tryTo(() => settle(part, failHere(part)), failsEachTime);
   if (!ended.ok) await finishBare(part);
@@ -78,7 +81,7 @@ async function runToEnd(part: Part, turn: Turn): Promise<Tried<void>> {
 }
 
 function failHere(part: Part): StepsEnd {
-  return failNext(part, 'INTERNAL', 'What the step has put out could not be stored');
+  return failNext(part, 'INTERNAL', 'The outputs of the step could not be stored');
 }
 
 /**
@@ -88,7 +91,7 @@ function failHere(part: Part): StepsEnd {
 async function finishBare(part: Part): Promise<void> {
   part.commits.forgetSteps();
   part.commits.forgetOutput();
-  const fault = { code: 'INTERNAL' as const, message: 'What the execution has put out could not be stored' };
+  const fault = { code: 'INTERNAL' as const, message: 'The outputs of the execution could not be stored' };
   const end = failNext(part, fault.code, fault.message);
   if (end.kind !== 'failed') {
     return finish(part, undefined, { status: 'failed', error: JSON.stringify(fault), failure: { fault } });

@@ -177,7 +177,7 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
     const location = response.headers.get('location');
     if (response.status < 300 || response.status >= 400 || location === null) return response;
     await response.body?.cancel();
-    if (!URL.canParse(location, at)) throw new PackageError('the registry redirects to something that is no URL');
+    if (!URL.canParse(location, at)) throw new PackageError('the registry redirects to an invalid URL');
     const next = new URL(location, at);
     if (next.origin !== new URL(url).origin)
       throw new PackageError('the registry redirects to another server, which is not followed');
