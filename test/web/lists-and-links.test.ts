@@ -121,6 +121,36 @@ test('a failed execution says why once, beside what leads to the step and its st
   check();
 });
 
+test('a failed execution leads to its step in the builder, and is replayed with the version that mends it', async () => {
+  const code = (statement: string) => `export default { run() { ${statement} } }`;
+  const { data: workflow } = await headwater.api('POST', '/workflows', {
+    name: 'To mend',
+    steps: [
+      { namespace: 'first', component_code: code('return 1;') },
+      { namespace: 'check', component_code: code('throw new Error("not yet");') },
+    ],
+  });
+  const { data: run } = await headwater.api('POST', `/workflows/${workflow.id}/run`, { event: {} });
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/executions/${run.execution_id}`, headwater.apiKey);
+  await page.getByRole('link', { name: 'Change this step' }).click();
+  await page.getByRole('textbox', { name: 'Step name' }).waitFor();
+  expect(page.url()).toContain(`/workflows/${workflow.id}?tab=build&step=check`);
+  const [first, last] = workflow.steps;
+  await headwater.api('PUT', `/workflows/${workflow.id}`, {
+    steps: [
+      { id: first.id, namespace: 'first' },
+      { id: last.id, namespace: 'check', component_code: code('return 2;') },
+    ],
+  });
+  await page.goto(`${headwater.url}/executions/${run.execution_id}`);
+  await page.getByText('a replay runs with the current one').waitFor();
+  await page.getByRole('button', { name: 'Replay from the failed step' }).click();
+  await page.getByText('Replay of').waitFor();
+  await page.getByText('succeeded', { exact: true }).first().waitFor();
+  check();
+});
+
 test('a workflow is paused and gets its throttle back', async () => {
   const throttle = { limit: 5, interval_seconds: 30 };
   const { data: workflow } = await headwater.api('POST', '/workflows', {

@@ -70,6 +70,7 @@ test('a workflow of three steps is built with values of a past event, tried out,
   await page.getByRole('button', { name: 'Add step', exact: true }).click();
   await page.getByRole('searchbox', { name: 'Search actions' }).fill('greet');
   await page.getByRole('button', { name: /Greeting/ }).click();
+  await expect.poll(() => page.evaluate('document.activeElement?.dataset.step')).toBe('greeting');
   await page.getByRole('button', { name: 'Insert a value into Name of the guest' }).click();
   const picker = page.getByRole('dialog');
   await picture(page, 'builder-picker');

@@ -6,15 +6,17 @@ export interface NavigationItem {
     | `/${'sources' | 'workflows' | 'events' | 'webhooks' | 'traces' | 'registry' | 'connections' | 'data' | 'settings' | 'operator'}`;
   label: string;
   icon: IconName;
+  /** The beginnings of other paths that belong to it. */
+  also?: readonly string[];
 }
 
 /** In the order of an event's path, then the resources that it needs. */
 const OF_ACCOUNT: readonly NavigationItem[] = [
   { to: '/', label: 'Overview', icon: 'overview' },
-  { to: '/sources', label: 'Sources', icon: 'source' },
-  { to: '/workflows', label: 'Workflows', icon: 'workflow' },
+  { to: '/sources', label: 'Sources', icon: 'source', also: ['/runs'] },
+  { to: '/workflows', label: 'Workflows', icon: 'workflow', also: ['/executions'] },
   { to: '/events', label: 'Events', icon: 'event' },
-  { to: '/webhooks', label: 'Webhooks', icon: 'webhook' },
+  { to: '/webhooks', label: 'Webhooks', icon: 'webhook', also: ['/deliveries', '/subscriptions', '/replays'] },
   { to: '/traces', label: 'Traces', icon: 'trace' },
   { to: '/registry', label: 'Registry', icon: 'registry' },
   { to: '/connections', label: 'Connections', icon: 'connection' },

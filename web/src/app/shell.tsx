@@ -82,6 +82,7 @@ function Logo() {
 
 function Sidebar({ isOpen }: { isOpen: boolean }) {
   const role = useSession()?.role ?? 'account';
+  const path = useRouterState({ select: ({ location }) => location.pathname });
   return (
     <div
       id="navigation"
@@ -96,12 +97,13 @@ function Sidebar({ isOpen }: { isOpen: boolean }) {
       </div>
       <Palette />
       <nav aria-label="Main" className="flex flex-col gap-0.5">
-        {navigationOf(role).map(({ to, label, icon }) => (
+        {navigationOf(role).map(({ to, label, icon, also = [] }) => (
           <Link
             key={to}
             to={to}
             activeOptions={{ exact: to === '/' }}
-            className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-ink-soft hover:bg-sunken hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent-strong"
+            data-within={also.some((beginning) => path.startsWith(beginning)) || undefined}
+            className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-ink-soft hover:bg-sunken hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent-strong data-within:bg-accent-soft data-within:font-medium data-within:text-accent-strong"
           >
             <Icon name={icon} />
             {label}

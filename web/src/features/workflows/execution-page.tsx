@@ -22,21 +22,26 @@ export function ExecutionPage() {
   const { id } = useParams({ from: '/shell/executions/$id' });
   const [asked, setAsked] = useState(0);
   const { data: execution, error } = useQuery(executionQuery(id));
-  const { data: name } = useQuery({
+  const { data: current } = useQuery({
     ...workflowQuery(execution?.workflow_id ?? ''),
     enabled: execution !== undefined,
-    select: (found) => found.name,
   });
   if (execution === undefined) {
     return <PendingPage title="Execution" error={error} list="/workflows" />;
   }
   const { status, trace_id: trace, workflow_id: workflow, started_at: from, ended_at: to, reason, wait } = execution;
+  const { deployment_id: own } = execution;
+  const isOlder = current !== undefined && own !== null && own !== current.deployment_id;
   return (
-    <Page title="Execution" aside={<Status of={status} />} actions={<ExecutionActions execution={execution} />}>
+    <Page
+      title="Execution"
+      aside={<Status of={status} />}
+      actions={<ExecutionActions execution={execution} isOlder={isOlder} />}
+    >
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm text-ink-soft">
         <Fact name="Workflow">
           <Link to="/workflows/$id" params={{ id: workflow }} className="text-accent underline">
-            {name ?? workflow}
+            {current?.name ?? workflow}
           </Link>
         </Fact>
         <Fact name="Trace">
@@ -57,6 +62,7 @@ export function ExecutionPage() {
           </Fact>
         )}
         {from !== null && to !== null && <Fact name="Took">{formatDuration(to - from)}</Fact>}
+        {isOlder && <Fact name="Version">an older one; a replay runs with the current one</Fact>}
         {reason !== null && <Fact name="Reason">{reason}</Fact>}
         {wait !== null && (
           <Fact name={`Waits (${wait.kind})`}>
@@ -85,13 +91,17 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
   );
 }
 
-function ExecutionActions({ execution }: { execution: Execution }) {
+/** An execution of an older version is replayed with the current one, which may mend it. */
+function ExecutionActions({ execution, isOlder }: { execution: Execution; isOlder: boolean }) {
   const { id } = execution;
+  const version = isOlder ? { deployment: 'newest' as const } : {};
+  const newest = isOlder ? ' --newest' : '';
   const queries = useQueryClient();
   const navigate = useNavigate();
   const path = { id };
   const replaying = useMutation({
-    mutationFn: (from: 'start' | 'failed') => api.post('/v1/executions/{id}/replay', { path, body: { from } }),
+    mutationFn: (from: 'start' | 'failed') =>
+      api.post('/v1/executions/{id}/replay', { path, body: { from, ...version } }),
     onSuccess: ({ data }) => navigate({ to: '/executions/$id', params: { id: data.execution_id } }),
   });
   const cancelling = useMutation({
@@ -134,8 +144,8 @@ function ExecutionActions({ execution }: { execution: Execution }) {
             ? {
                 method: 'POST',
                 path: `/v1/executions/${id}/replay`,
-                body: { from: 'start' },
-                hw: `hw workflows replay ${id}`,
+                body: { from: 'start', ...version },
+                hw: `hw workflows replay ${id}${newest}`,
               }
             : undefined,
           'Replay from the failed step':
@@ -143,8 +153,8 @@ function ExecutionActions({ execution }: { execution: Execution }) {
               ? {
                   method: 'POST',
                   path: `/v1/executions/${id}/replay`,
-                  body: { from: 'failed' },
-                  hw: `hw workflows replay ${id} --from-failed`,
+                  body: { from: 'failed', ...version },
+                  hw: `hw workflows replay ${id} --from-failed${newest}`,
                 }
               : undefined,
           'Resume now':
@@ -254,6 +264,7 @@ function Timeline({ execution, asked }: TimelineProps) {
               style={{ marginTop: gapPx }}
             >
               <StepRow
+                workflowId={execution.workflow_id}
                 namespace={namespace}
                 step={step}
                 range={{ fromMs, toMs }}
@@ -280,6 +291,7 @@ function timelineOf(execution: Execution): { steps: TimelineStep[]; fromMs: numb
 }
 
 interface StepRowProps {
+  workflowId: string;
   namespace: string;
   step: ExecutionStep;
   range: { fromMs: number; toMs: number };
@@ -293,7 +305,7 @@ interface StepRowProps {
 
 const WORDS: Record<string, string> = { done: 'succeeded', continued: 'failed', rerun: 'waiting' };
 
-function StepRow({ namespace, step, range, isOpen, isTold, focused, onToggle }: StepRowProps) {
+function StepRow({ workflowId, namespace, step, range, isOpen, isTold, focused, onToggle }: StepRowProps) {
   const summary = useRef<HTMLElement>(null);
   useEffect(() => {
     if (focused !== undefined) summary.current?.focus();
@@ -326,16 +338,28 @@ function StepRow({ namespace, step, range, isOpen, isTold, focused, onToggle }: 
         </span>
         <span className="text-right text-xs text-ink-faint tabular-nums">{formatDuration(to - from)}</span>
       </summary>
-      {isOpen && <StepResult namespace={namespace} step={step} isTold={isTold} />}
+      {isOpen && <StepResult workflowId={workflowId} namespace={namespace} step={step} isTold={isTold} />}
     </details>
   );
 }
 
-function StepResult({ namespace, step, isTold }: Pick<StepRowProps, 'namespace' | 'step' | 'isTold'>) {
+type StepResultProps = Pick<StepRowProps, 'workflowId' | 'namespace' | 'step' | 'isTold'>;
+
+function StepResult({ workflowId, namespace, step, isTold }: StepResultProps) {
   const { error, logs } = step;
   return (
     <div className="flex flex-col gap-3 px-4 pb-4">
       {error !== null && <Failure error={error} isTold={isTold} />}
+      {error !== null && (
+        <Link
+          to="/workflows/$id"
+          params={{ id: workflowId }}
+          search={{ tab: 'build', step: namespace }}
+          className="self-start text-sm text-accent underline"
+        >
+          Change this step
+        </Link>
+      )}
       {logs.length > 0 && (
         <ol aria-label={`Log lines of ${namespace}`} className="rounded-md bg-sunken p-2 font-mono text-xs">
           {logs.map(({ at, message }, index) => (

@@ -81,7 +81,7 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
           { value: 'settings', label: 'Settings', panel: <WorkflowSettings workflow={workflow} /> },
         ]}
       />
-      {isRunning && <RunDialog id={id} onClose={() => setRunning(false)} />}
+      {isRunning && <RunDialog workflow={workflow} onClose={() => setRunning(false)} />}
     </Page>
   );
 }
@@ -193,8 +193,13 @@ function WorkflowActions({ workflow, builder, onRun }: ActionsProps) {
   );
 }
 
-function RunDialog({ id, onClose }: { id: string; onClose: () => void }) {
-  const [text, setText] = useState('{\n  "hello": "world"\n}');
+function RunDialog({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
+  const { id, triggers } = workflow;
+  const [text, setText] = useState(() => {
+    const data = { hello: 'world' };
+    // As the steps get it from its endpoint.
+    return JSON.stringify(triggers.some(({ type }) => type === 'http') ? { body: data } : data, undefined, 2);
+  });
   const navigate = useNavigate();
   const running = useMutation({
     mutationFn: () => {

@@ -46,6 +46,7 @@ export function BuilderView({ workflowId, builder, search, onSearch }: BuilderVi
     builder.setSteps(draft.steps.toSpliced(position, 0, added));
     setAdding(undefined);
     select(added.namespace);
+    focusCard(added.namespace);
   };
   const move = (namespace: string, by: 1 | -1) => {
     const from = taken.indexOf(namespace);
