@@ -165,6 +165,7 @@ class NodeDrain<T extends OutboxItem> implements Drain<T> {
     this.#recorder = createOutcomeRecorder<AttemptResult<T>>({
       record: rows.record,
       withoutTexts,
+      isUnawaited: ({ status, item }) => status === 'pending' && item.settings?.wakesLane !== true,
       describe: ({ item }) => ({ [noun]: item.id }),
       onUnrecorded: options.onUnrecorded,
       log,

@@ -11,6 +11,8 @@ const OTHERS_MS = 60_000;
  * asked again after each pause, because others may have left meanwhile.
  */
 const PAUSE_MS = 500;
+/** A timer may be early by less. */
+const EARLY_MS = 5;
 /**
  * Lanes that found no room come back after deliveryLaneRetryMs. No more is owed: attempts that
  * began before the first ones failed do not hold a tenant back for long.
@@ -29,9 +31,10 @@ export interface FailurePace {
   failed(tenantId: string, hasLive: boolean): void;
   /**
    * Whether one more may fail, with so many in flight of which nothing is known. False: `mayStart`
-   * is called for the tenant soon, to ask again.
+   * is called for the tenant soon, to ask again. Until then none of a lane that fails may begin,
+   * however often this is asked. `isUnknown`: the next one is of a lane of which nothing is known.
    */
-  mayFail(tenantId: string, unknownInFlight: number, hasLive: boolean): boolean;
+  mayFail(tenantId: string, unknownInFlight: number, hasLive: boolean, isUnknown: boolean): boolean;
   /**
    * How many may wait of lanes that fail: as many as may fail until lanes come back; and of all
    * lanes of which no success is known, if failures hold the tenant back.
@@ -47,6 +50,8 @@ export interface FailurePaceOptions {
 export function createFailurePace({ activeTenants, mayStart }: FailurePaceOptions): FailurePace {
   const failures = createPacer();
   const pause = createTenantPauses(mayStart);
+  /** By tenant, the end of its pause. */
+  const heldUntilMs = new Map<string, number>();
   let severalAtMs = Number.NEGATIVE_INFINITY;
   function hasOthers(): boolean {
     const nowMs = performance.now();
@@ -59,11 +64,18 @@ export function createFailurePace({ activeTenants, mayStart }: FailurePaceOption
       if (!hasLive && !hasOthers()) failures.forget(tenantId);
       else if (aheadMs(tenantId) <= SOON_MS) failures.add(tenantId, FAILURE_MS, performance.now());
     },
-    mayFail(tenantId, unknownInFlight, hasLive) {
+    mayFail(tenantId, unknownInFlight, hasLive, isUnknown) {
       // The next attempts of a tenant without recent failures are expected to succeed.
-      if (aheadMs(tenantId) <= -BURST_MS) return true;
+      const isFree = aheadMs(tenantId) <= -BURST_MS || !(hasLive || hasOthers());
+      const nowMs = performance.now();
+      const isHeld = nowMs < (heldUntilMs.get(tenantId) ?? 0);
       const ms = aheadMs(tenantId) + unknownInFlight * FAILURE_MS;
-      if (ms <= 0 || !(hasLive || hasOthers())) return true;
+      if (isFree || (ms <= 0 && !isHeld)) {
+        heldUntilMs.delete(tenantId);
+        return true;
+      }
+      if (ms <= 0 && isUnknown) return true;
+      if (!isHeld) heldUntilMs.set(tenantId, nowMs + PAUSE_MS - EARLY_MS);
       pause(tenantId, PAUSE_MS);
       return false;
     },

@@ -18,10 +18,10 @@ export interface LaneLimits {
   /**
    * Whether another attempt of the tenant may fail, asked each time, with the number of its
    * attempts in flight of which nothing is known. `hasLive`: other lanes of the tenant answer.
-   * False: no lane begins that is not trusted, until a `newTurn` of the tenant's own. Default: it
-   * may.
+   * `isUnknown`: of the next one nothing is known. False: no lane begins that is not trusted, until
+   * a `newTurn` of the tenant's own. Default: it may.
    */
-  mayFail?: (tenantId: string, unknownInFlight: number, hasLive: boolean) => boolean;
+  mayFail?: (tenantId: string, unknownInFlight: number, hasLive: boolean, isUnknown: boolean) => boolean;
   /**
    * An attempt of the tenant has failed in a lane of which nothing was known, or begins in one that
    * fails. Once for each.
@@ -343,7 +343,8 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
 
   #mayDoubtfulBegin(tenant: Tenant<T>): boolean {
     if (tenant.unknown.size + tenant.failing.size === 0) return false;
-    return this.#limits.mayFail?.(tenant.id, tenant.unknownInFlight, hasLive(tenant)) ?? true;
+    const isUnknown = tenant.unknown.size > 0;
+    return this.#limits.mayFail?.(tenant.id, tenant.unknownInFlight, hasLive(tenant), isUnknown) ?? true;
   }
 
   /** An attempt in a lane that fails is counted as failed at once. */

@@ -13,6 +13,8 @@ export interface OutcomeRecorderOptions<R> {
    * The same without what receivers and failures said: the only data that Postgres could refuse.
    */
   withoutTexts: (result: R) => R;
+  /** Nothing waits for the record of the attempt. Default: something does. */
+  isUnawaited?: (result: R) => boolean;
   /**
    * An attempt was given up, neither through a fault of its data nor through an unreachable
    * database.
@@ -45,6 +47,8 @@ export interface OutcomeRecorder<R> {
 const MAX_BATCH = 256;
 /** The receiver already has the request, but the next one of a key waits for the record. */
 const INTERVAL_MS = growingInterval(10, 2);
+/** In batches of their own: many of them come of dead receivers. */
+const UNAWAITED_INTERVAL_MS = 100;
 const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 5_000;
 /** A receiver hears of one that was given up no more often than this. */
@@ -54,12 +58,10 @@ export function createOutcomeRecorder<R extends Outcome>(options: OutcomeRecorde
   const { log } = options;
   const giveUp = new AbortController();
   const counts = { delivered: 0, retried: 0, failed: 0, dropped: 0, lost: 0 };
-  const batcher = createBatcher({
-    maxBatch: MAX_BATCH,
-    minIntervalMs: INTERVAL_MS,
-    commit,
-    isItemsFault: (error) => !isDatabaseUnavailable(error),
-  });
+  const batches = { maxBatch: MAX_BATCH, commit, isItemsFault: (error: unknown) => !isDatabaseUnavailable(error) };
+  const ended = createBatcher({ ...batches, minIntervalMs: INTERVAL_MS });
+  const unawaited = createBatcher({ ...batches, minIntervalMs: UNAWAITED_INTERVAL_MS });
+  const size = () => ended.size() + unawaited.size();
 
   async function commit(results: readonly R[]): Promise<readonly boolean[]> {
     let batch = results;
@@ -83,6 +85,7 @@ export function createOutcomeRecorder<R extends Outcome>(options: OutcomeRecorde
   return {
     async record(result) {
       try {
+        const batcher = options.isUnawaited?.(result) === true ? unawaited : ended;
         if (await batcher.add(result)) counts[result.status === 'pending' ? 'retried' : result.status]++;
         else counts.lost++;
       } catch (error) {
@@ -94,11 +97,11 @@ export function createOutcomeRecorder<R extends Outcome>(options: OutcomeRecorde
         await sleep(GIVEN_UP_MS, undefined, { signal: giveUp.signal, ref: false }).catch(() => undefined);
       }
     },
-    size: batcher.size,
-    stats: () => ({ recording: batcher.size(), ...counts }),
+    size,
+    stats: () => ({ recording: size(), ...counts }),
     async stop() {
       giveUp.abort();
-      await batcher.drain();
+      await Promise.all([ended.drain(), unawaited.drain()]);
     },
   };
 }

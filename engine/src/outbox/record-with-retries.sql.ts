@@ -16,7 +16,12 @@ export interface RetryRecording<R> {
   also?: ((tx: Transaction, recorded: readonly R[]) => Promise<readonly JobSpec[]>) | undefined;
 }
 
-/** One statement; where there are retries, their jobs are in the same transaction. */
+/**
+ * One statement; where there are retries, their jobs are in the same transaction. Where there are
+ * nothing but retries, none waits for the disk: a database that crashes within that second forgets
+ * them together with their jobs, and the attempts are made once more. Otherwise each batch of a
+ * dead receiver would flush the log, and the commits of live ones wait for that.
+ */
 export async function recordWithRetries<R extends AfterAttempt>(
   sql: Sql,
   results: readonly R[],
@@ -26,7 +31,9 @@ export async function recordWithRetries<R extends AfterAttempt>(
     result.status === 'pending' ? [laneOf(result, result.nextAttemptAtMs)] : [],
   );
   if (jobs.length === 0 && also === undefined) return update(sql, results);
+  const isAllRetries = results.every(({ status }) => status === 'pending');
   return sql.begin(async (tx) => {
+    if (isAllRetries) await tx`set local synchronous_commit = off`;
     const recorded = await update(tx, results);
     const lanes = await also?.(
       tx,

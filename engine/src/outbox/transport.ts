@@ -12,7 +12,8 @@ export interface OutboxItem {
   nextTrigger?: 'manual' | 'replay';
   /** It is a test by its owner, and stored nowhere. */
   isTest?: true;
-  settings?: { retryScheduleSeconds?: readonly number[] };
+  /** `wakesLane`: its end may let another of its lane begin. */
+  settings?: { retryScheduleSeconds?: readonly number[]; wakesLane?: true };
 }
 
 /**

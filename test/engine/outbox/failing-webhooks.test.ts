@@ -82,9 +82,34 @@ test('however many attempts fail that had begun together, the pace asks again wi
   try {
     const pace = createFailurePace({ activeTenants: besideOthers, mayStart: () => undefined });
     for (let n = 0; n < 1_000; n++) pace.failed('o', false);
-    expect(pace.mayFail('o', 0, false)).toBe(false);
+    expect(pace.mayFail('o', 0, false, false)).toBe(false);
     vi.advanceTimersByTime(4_000);
-    expect(pace.mayFail('o', 0, false)).toBe(true);
+    expect(pace.mayFail('o', 0, false, false)).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('attempts that fail begin together, however often live webhooks of the account are asked for meanwhile', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const { failedAttemptsPerSecond: perSecond } = LIMITS;
+    const pace = createFailurePace({ activeTenants: besideOthers, mayStart: () => undefined });
+    const lanes = createLanes<DueDelivery>({ ...wide, maxPerTurn: () => 1e6, ...pace }, ({ webhookId }) => webhookId);
+    const begun: number[] = [];
+    for (let n = 0; n < 1_000; n++) lanes.push(item('dead', String(n)));
+    for (let ms = 0; ms < 4_000; ms += 20) {
+      lanes.push(item('live', String(ms)));
+      for (let next = lanes.next(); next !== undefined; next = lanes.next()) {
+        lanes.done(next, 'answered', next.webhookId === 'live');
+        if (next.webhookId === 'dead') begun.push(ms);
+      }
+      vi.advanceTimersByTime(20);
+    }
+    // Each second has two turns.
+    expect(new Set(begun).size).toBeLessThanOrEqual(10);
+    expect(begun.length).toBeGreaterThanOrEqual(4 * perSecond);
+    expect(begun.length).toBeLessThanOrEqual(6 * perSecond);
   } finally {
     vi.useRealTimers();
   }
