@@ -3,6 +3,7 @@ import { type Headwater, startHeadwater } from '../support/headwater.ts';
 import { linksTo, type MailServer, startMailServer } from '../support/mail-server.ts';
 import { type Browser, makeMember, newEmail, PASSWORD, postSession, tokenOf } from '../support/members.ts';
 import { addPasskey, enter, forgetTries } from '../support/passkeys.ts';
+import type { Json } from '../support/json.ts';
 
 let mail: MailServer;
 let hw: Headwater;
@@ -64,8 +65,7 @@ test('each account of the person records changes of how the person signs in', as
   expect((await inOther.api('PUT', '/users/me/password', passwords)).status).toBe(204);
   const entriesOf = async ({ api }: Pick<Headwater, 'api'>) => {
     const { data } = await api('GET', '/audit', { actor: email });
-    // oxlint-disable-next-line typescript/no-explicit-any -- as the API answers them
-    return data.map((one: any) => [one.action, one.thing, one.actor_id, one.outcome, one.account_id]);
+    return data.map((one: Json) => [one.action, one.thing, one.actor_id, one.outcome, one.account_id]);
   };
   for (const [account, { session }] of [
     [home, atHome],

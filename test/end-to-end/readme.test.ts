@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { startProcess, type TestProcess } from '../support/processes.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { freePort } from '../support/server.ts';
+import type { Json } from '../support/json.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const README = await readFile(path.join(ROOT, 'README.md'), 'utf8');
@@ -31,8 +32,7 @@ let receiver: TestProcess | undefined;
 /** The variables of the reader's shell. */
 const shell: Record<string, string> = {};
 /** Last JSON answer. */
-// oxlint-disable-next-line typescript/no-explicit-any -- each step knows what it looks for
-let answer: any;
+let answer: Json;
 
 beforeAll(async () => {
   dir = await mkdtemp(path.join(tmpdir(), 'headwater-readme-'));

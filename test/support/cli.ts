@@ -9,6 +9,7 @@ import { runCli } from '../../cli/src/run-cli.ts';
 import { eventually } from './eventually.ts';
 import { endIdleConnections } from './idle-connections.ts';
 import { rememberProcess } from './run-folder.ts';
+import type { Json } from './json.ts';
 
 const CLI = fileURLToPath(new URL('../../cli', import.meta.url));
 const HW = path.join(CLI, 'bin/hw.js');
@@ -50,8 +51,7 @@ export interface CliUser {
   /** Runs it to its end. */
   hw(args: readonly string[], options?: CliRun): Promise<CliResult>;
   /** The same with --json; throws if it fails. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
-  json(...args: string[]): Promise<any>;
+  json(...args: string[]): Promise<Json>;
   remove(): Promise<void>;
 }
 

@@ -1,9 +1,10 @@
+import type { Json } from './json.ts';
+
 /** A message as an EventSource would hand it out. */
 interface ReceivedMessage {
   id: string;
   event: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests read whatever the server sent
-  data: any;
+  data: Json;
 }
 
 export interface TestEventSource {

@@ -1,6 +1,7 @@
 import type { StepRow } from '../../engine/src/runs/commit/execution-rows.ts';
 import type { Headwater } from './headwater.ts';
 import { eventually } from './eventually.ts';
+import type { Json } from './json.ts';
 
 export interface StoredExecution {
   id: string;
@@ -17,8 +18,7 @@ export interface StoredStep {
   status: string;
   runs: number;
   value: unknown;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
-  exports: any;
+  exports: Json;
   logs: { message: string }[];
 }
 

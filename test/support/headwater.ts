@@ -13,12 +13,12 @@ import { testLog } from './logs.ts';
 import { serveEngine } from './serve-engine.ts';
 import { freePort } from './server.ts';
 import { sharedNode } from './shared-node.ts';
+import type { Json } from './json.ts';
 
 /** An answer of the REST API, whatever its status. */
 interface Answer {
   status: number;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
-  data: any;
+  data: Json;
   text: string;
 }
 
@@ -58,8 +58,7 @@ export interface DeployedSource {
 
 interface StoredEvent {
   id: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
-  event: any;
+  event: Json;
   metadata: { id: string | null; name: string; summary: string | null; ts: number | null };
 }
 

@@ -8,6 +8,7 @@ import { unharmed } from './hostile-guard.ts';
 import { type HostileServer, hostileServer } from './hostile-server.ts';
 import { type Tenant, tryDeploy } from './hostile-tenant.ts';
 import type { ApiAnswer } from './server.ts';
+import type { Json } from './json.ts';
 
 /** Outcome of an attack by a component's code. */
 export interface AttackOutcome {
@@ -27,8 +28,7 @@ export interface AttackOutcome {
     limit?: { name: string; value: number; used: number };
   };
   /** Data of its events, oldest first; at most the newest 100. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
-  events: any[];
+  events: Json[];
   /** Its log lines, all levels. */
   logs: string[];
   sourceId: string;

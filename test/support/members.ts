@@ -1,5 +1,6 @@
 import type { Role } from '../../shared/src/index.ts';
 import type { Headwater } from './headwater.ts';
+import type { Json } from './json.ts';
 
 export const PASSWORD = 'correct horse battery';
 
@@ -10,8 +11,7 @@ export interface Browser {
   /** The same in another account of the member. */
   inAccount(accountId: string): Headwater['api'];
   /** The answer to the sign-in. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
-  session: any;
+  session: Json;
   /** `hw_session_…=…` */
   cookie: string;
 }

@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { eventually } from './eventually.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
+import type { Json } from './json.ts';
 
 /** A span as it was received. */
 export interface ReceivedSpan {
@@ -16,9 +17,6 @@ export interface ReceivedSpan {
   status?: { code: number; message: string };
   resource: Record<string, string | number | boolean>;
 }
-
-// oxlint-disable-next-line typescript/no-explicit-any -- a collector reads what the protocol says
-type Json = any;
 
 /** A collector on loopback that decodes OTLP over HTTP. */
 export interface OtlpReceiver extends Receiver {

@@ -6,6 +6,7 @@ import { eventually } from './eventually.ts';
 import { NODE_FLAGS } from '../../cli/src/server/run-main.ts';
 import { startProcess, type TestProcess } from './processes.ts';
 import { makeDataDir } from './run-folder.ts';
+import type { Json } from './json.ts';
 
 const MAIN = fileURLToPath(new URL('../../api/src/main.ts', import.meta.url));
 
@@ -30,8 +31,7 @@ export interface ApiAnswer {
   status: number;
   headers: Headers;
   text: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests read whatever the server answered
-  body: any;
+  body: Json;
 }
 
 export interface TestServer {

@@ -1,4 +1,5 @@
 import type { Headwater } from './headwater.ts';
+import type { Json } from './json.ts';
 
 /** An action that answers what its props are. */
 export const ECHO = `export default { name: 'Echo', version: '1', type: 'action',
@@ -10,8 +11,7 @@ export const ECHO = `export default { name: 'Echo', version: '1', type: 'action'
 /** A source that emits its event. */
 export const PASS_ON = `export default { name: 'Pass on', version: '1', run(event) { this.$emit(event); } };`;
 
-// oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
-export type Workflow = any;
+export type Workflow = Json;
 
 /** Throws with the API's answer if it refuses. */
 export async function makeWorkflow(hw: Pick<Headwater, 'api'>, input: Record<string, unknown> = {}): Promise<Workflow> {

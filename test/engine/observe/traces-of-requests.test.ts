@@ -5,6 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { action } from '../../support/executions.ts';
 import { type DeployedSource, type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { makeWorkflow } from '../../support/workflow-steps.ts';
+import type { Json } from '../../support/json.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
@@ -25,9 +26,6 @@ const source = (more = '', respond = false) => `export default { name: 'Source',
     if (error) throw new Error(error);
     if (answer) this.http.respond(answer);
   } };`;
-
-// oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
-type Json = any;
 
 const post = (url: string, body: unknown) =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });

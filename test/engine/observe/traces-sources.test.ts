@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DeployedSource, type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import type { Json } from '../../support/json.ts';
 
 let hw: Headwater;
 let receiver: Receiver;
@@ -19,9 +20,6 @@ const EMITTER = `export default { name: 'Emitter', version: '1', dedupe: 'unique
 const ECHO = `export default { name: 'Echo', version: '1', run(event) { this.$emit({ heard: event }); } };`;
 const QUIET = `export default { name: 'Quiet', version: '1', run() {} };`;
 const LOUD = `export default { name: 'Loud', version: '1', run() { console.log('heard it'); throw new Error('no'); } };`;
-
-// oxlint-disable-next-line typescript/no-explicit-any -- a tree as deep as its chain
-type Json = any;
 
 const post = (source: DeployedSource, body: unknown) =>
   fetch(source.endpoint, {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import type { Json } from '../../support/json.ts';
 
 let hw: Headwater;
 let receiver: Receiver;
@@ -40,8 +41,7 @@ async function listening(settings: object = {}) {
 const webhookOf = async (id: string) => (await hw.api('GET', `/webhooks/${id}`)).data;
 const statuses = async (id: string): Promise<string[]> =>
   (await hw.api('GET', `/webhooks/${id}/deliveries`)).data.map(({ status }: { status: string }) => status);
-// oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
-const told = (): any[] => ops.requests.map(({ body }) => JSON.parse(body));
+const told = (): Json[] => ops.requests.map(({ body }) => JSON.parse(body));
 const untilTold = (type: string) =>
   eventually(() => Promise.resolve(told().find((one) => one.type === type)), { what: `${type} is told` });
 /** As if its failures had begun so long ago, those without a day between them `over` hours ago. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DeployedSource, type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import type { Json } from '../../support/json.ts';
 
 let hw: Headwater;
 let receiver: Receiver;
@@ -17,9 +18,6 @@ const EMITTER = `export default { name: 'Emitter', version: '1', props: { http: 
   run({ body }) { for (const one of [body].flat()) this.$emit(one, { name: one.channel, summary: one.id }); } };`;
 const QUIET = `export default { name: 'Quiet', version: '1', run() {} };`;
 const WORKFLOW_STEP = `export default { name: 'Step', version: '1', type: 'action', run() { return 1; } };`;
-
-// oxlint-disable-next-line typescript/no-explicit-any -- answers of the API as they come
-type Json = any;
 
 const LARGE = { 'order.total': { $gte: 100 } };
 

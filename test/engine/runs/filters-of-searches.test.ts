@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { retryPending } from '../../../engine/src/outbox/deliveries/retry-pending.sql.ts';
 import { newId } from '../../../shared/src/index.ts';
 import { type DeployedSource, type Headwater, sharedHeadwater } from '../../support/headwater.ts';
+import type { Json } from '../../support/json.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
@@ -11,9 +12,6 @@ afterAll(() => hw.stop());
 
 const EMITTER = `export default { name: 'Emitter', version: '1', props: { http: '$.interface.http' },
   run({ body: { from, to, pad } }) { for (let n = from; n < to; n++) this.$emit({ n, pad: 'x'.repeat(pad) }); } };`;
-
-// oxlint-disable-next-line typescript/no-explicit-any -- answers of the API as they come
-type Json = any;
 
 async function emitter(count: number, pad = 0): Promise<DeployedSource> {
   const source = await hw.deploy(EMITTER);

@@ -3,6 +3,7 @@ import { advanceReplay } from '../../../engine/src/runs/replays/advance-replay.s
 import { LIMITS } from '../../../shared/src/index.ts';
 import { type DeployedSource, type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import type { Json } from '../../support/json.ts';
 
 let hw: Headwater;
 let receiver: Receiver;
@@ -21,9 +22,6 @@ const EMITTER = `export default { name: 'Emitter', version: '1', props: { http: 
   run({ body }) { for (const one of body) this.$emit(one, { name: one.channel }); } };`;
 const HEARING = `export default { name: 'Hearing', version: '1', run(event) { this.$emit(event); } };`;
 const STEP = `export default { name: 'Step', version: '1', type: 'action', run() { return 1; } };`;
-
-// oxlint-disable-next-line typescript/no-explicit-any -- answers of the API as they come
-type Json = any;
 
 /** A source with `count` events `{ n }`, the oldest first. */
 async function emitter(count: number, more: (n: number) => object = () => ({})): Promise<DeployedSource> {

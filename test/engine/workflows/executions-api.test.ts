@@ -3,15 +3,13 @@ import { openEventSource } from '../../support/event-source.ts';
 import { idTimeMs } from '../../../shared/src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
+import type { Json } from '../../support/json.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
   hw = await sharedHeadwater();
 });
 afterAll(() => hw.stop());
-
-// oxlint-disable-next-line typescript/no-explicit-any -- tests read whatever the server answered
-type Json = any;
 
 const action = (run: string) => `export default { name: 'Step', version: '1', type: 'action', ${run} };`;
 

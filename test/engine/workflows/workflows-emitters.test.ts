@@ -6,6 +6,7 @@ import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { killNode, post, startServer } from '../../support/server.ts';
 import { makeWorkflow, PASS_ON, type Workflow } from '../../support/workflow-steps.ts';
+import type { Json } from '../../support/json.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
@@ -19,10 +20,7 @@ const TWO_ENDPOINTS = [{ type: 'http' }, { type: 'http' }];
 
 /** Emitter and event of each execution. */
 const seenBy = async ({ id }: Workflow, count: number) =>
-  (await untilExecutions(hw.sql, id, count)).map(
-    // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
-    ({ steps }) => steps.at(-1)?.value as [string | null, any],
-  );
+  (await untilExecutions(hw.sql, id, count)).map(({ steps }) => steps.at(-1)?.value as [string | null, Json]);
 
 const emitterOf = (id: string) => hw.sql<{ emitter: string }[]>`
   select context::jsonb ->> 'emitter_id' as emitter from executions where id = ${id}`;
