@@ -294,6 +294,52 @@ describe('hw export', () => {
     expect(subscriptions).toContainEqual({ from: 'account', to: 'own-notices', channel: '$webhooks' });
   });
 
+  test('an export has the transforms of webhooks, and apply sets, changes and removes them', async () => {
+    const slim = (said: string) =>
+      `export default { name: 'Slim', version: '1', type: 'transform', run({ body }) { return { body: body + '${said}' }; } };`;
+    const folder = path.join(world.user.workDir, 'slim');
+    const put = async (rest: string) =>
+      writeFile(
+        path.join(folder, 'headwater.yaml'),
+        `name: slim\nwebhooks:\n  slim-shop: { url: "http://127.0.0.1:8099/t"${rest} }\n`,
+      );
+    const applied = async (...args: string[]) => (await world.user.json('apply', 'slim', ...args)).changes;
+    const code = async () => {
+      const { transform_id: id } = await world.user.json('webhooks', 'describe', 'slim-shop');
+      return id === null ? null : (await world.user.json('describe', id)).code;
+    };
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, 'slim.mjs'), slim('a'));
+    await put(', transform: ./slim.mjs');
+    expect(await applied()).toMatchObject([{ action: 'create', kind: 'webhook' }]);
+    expect(await code()).toBe(slim('a'));
+    expect(await applied()).toEqual([]);
+    await writeFile(path.join(folder, 'slim.mjs'), slim('b'));
+    expect(await applied()).toMatchObject([{ action: 'update', kind: 'webhook', fields: ['transform'] }]);
+    expect(await code()).toBe(slim('b'));
+
+    const exported = await world.user.hw(['export', 'slim-again', '--json']);
+    expect(exported).toMatchObject({ code: 0, stderr: '' });
+    const { parse } = await import('yaml');
+    const { webhooks } = parse(await readFile(path.join(world.user.workDir, 'slim-again', 'headwater.yaml'), 'utf8'));
+    expect(webhooks['slim-shop']).toMatchObject({ transform: './transforms/slim-shop.mjs' });
+    expect(await readFile(path.join(world.user.workDir, 'slim-again', 'transforms', 'slim-shop.mjs'), 'utf8')).toBe(
+      slim('b'),
+    );
+    expect(await world.user.hw(['apply', 'slim-again', '--plan'])).toMatchObject({ code: 0 });
+
+    await put('');
+    expect(await applied()).toEqual([]);
+    await put(', transform: null');
+    expect(await applied()).toMatchObject([{ action: 'update', fields: ['transform'] }]);
+    expect(await code()).toBeNull();
+    await put(', transform: ./gone.mjs');
+    expect(await world.user.hw(['apply', 'slim'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('gone.mjs'),
+    });
+  });
+
   test('an export names no secret, and applying it changes nothing', async () => {
     const exported = await world.user.json('export', 'out');
     expect(exported.files[0]).toBe('headwater.yaml');

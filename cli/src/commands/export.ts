@@ -24,8 +24,6 @@ export const exportFolder: CommandSpec = {
     const api = await connect();
     const account = await output.progress('Reading the account', () => readAccount(api));
     const { document, files, secrets } = await exportAccount(account);
-    for (const { id, name, transform_id: transform } of account.webhooks)
-      if (transform) output.warn(`the transform of the webhook ${name ?? id} is not exported`);
     const name = input.text('name') ?? (path.basename(folder).replaceAll(/[^\w.-]+/g, '-') || 'default');
     const { stringify } = await import('yaml');
     const written = new Map([[STACK_FILES[0], stringify({ name, ...document }, { lineWidth: 100 })], ...files]);

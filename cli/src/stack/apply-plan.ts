@@ -162,13 +162,23 @@ function mustSendCode({ fields = [] }: Change, namespace: string): boolean {
   return fields.includes('steps') || fields.includes(`steps.${namespace}.component`);
 }
 
-async function putWebhook({ api, account, places }: Applying, change: Change, fields: Fields): Promise<string> {
-  const { secret, signature, active: _, id: __, ...given } = fields;
+/** A file is saved first, so that the webhook names one version of it. */
+async function transformOf({ api, file }: Applying, change: Change, wanted: unknown): Promise<Fields> {
+  const isKept = change.id !== undefined && change.fields?.includes('transform') !== true;
+  if (isKept || wanted === undefined) return {};
+  if (typeof wanted !== 'string') return change.id === undefined ? {} : { transform_id: null };
+  return { transform_id: (await saveComponent(api, await stackComponentChoice(wanted, file.folder))).id };
+}
+
+async function putWebhook(applying: Applying, change: Change, fields: Fields): Promise<string> {
+  const { api, account, places } = applying;
+  const { secret, signature, transform, active: _, id: __, ...given } = fields;
   const settings = resolveValue(given, places, change.id !== undefined) as Fields;
   const signing = resolveValue(secret, places, true);
   const name = fields['name'] ?? (change.id === undefined ? change.key : undefined);
   const body = {
     ...settings,
+    ...(await transformOf(applying, change, transform)),
     name,
     ...(change.id === undefined ? { secret: signing, signature } : {}),
     ...activeOf(change, fields),

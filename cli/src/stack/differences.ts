@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Component, ComponentProp, Source, Workflow } from '../api/resources.ts';
+import type { Component, ComponentProp, Source, Webhook, Workflow } from '../api/resources.ts';
 import type { Account } from './account.ts';
 import { stackComponentChoice, isComponent } from './component.ts';
 import { findEnd } from './find-resource.ts';
@@ -53,7 +53,7 @@ export async function differences(comparison: Comparison, described: Described, 
     }
     case 'webhook': {
       const webhook = await account.webhook(id);
-      return { changed: webhookChanges(comparison, fields, webhook), etag: webhook.etag };
+      return { changed: await webhookChanges(comparison, fields, webhook), etag: webhook.etag };
     }
     case 'subscription': {
       const there = account.subscriptions.find((one) => one.id === id);
@@ -157,9 +157,15 @@ function areTriggers(comparison: Comparison, wanted: readonly Fields[], { trigge
   });
 }
 
-function webhookChanges({ places }: Comparison, fields: Fields, webhook: Fields): string[] {
-  return Object.entries(fields).flatMap(([name, value]) => {
-    if (name === 'id' || name === 'secret' || name === 'client_key') return [];
+/** Told in other ways than the others, or not at all. */
+const UNLIKE_OTHERS = new Set(['id', 'secret', 'client_key', 'transform']);
+
+async function webhookChanges(comparison: Comparison, fields: Fields, webhook: Webhook & Fields): Promise<string[]> {
+  const { places } = comparison;
+  const isSame = await isTransformOf(comparison, fields['transform'], webhook.transform_id ?? null);
+  const changed = isSame ? [] : ['transform'];
+  const others = Object.entries(fields).flatMap(([name, value]) => {
+    if (UNLIKE_OTHERS.has(name)) return [];
     if (name !== 'headers') return isThere(value, webhook[name], places) ? [] : [name];
     const wanted = lowerCased(value);
     const there = (webhook[name] ?? {}) as Fields;
@@ -168,6 +174,14 @@ function webhookChanges({ places }: Comparison, fields: Fields, webhook: Fields)
       ? []
       : [name];
   });
+  return [...others, ...changed];
+}
+
+async function isTransformOf({ account, file }: Comparison, wanted: unknown, id: string | null): Promise<boolean> {
+  if (wanted === undefined) return true;
+  if (typeof wanted !== 'string') return id === null;
+  const choice = await stackComponentChoice(wanted, file.folder);
+  return id !== null && isComponent(await account.component(id), choice);
 }
 
 function lowerCased(headers: unknown): Fields {

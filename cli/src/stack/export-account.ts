@@ -113,7 +113,10 @@ async function exportComponent(exporting: Exporting, component: Component, base:
   if (key !== null && /\bfrom\s*['"]\.{1,2}\//.test(code)) return `${key}@${version}`;
   const known = exporting.paths.get(code);
   if (known !== undefined) return known;
-  const file = `${base}.${(await isJavaScript(code)) ? 'mjs' : 'ts'}`;
+  const ending = (await isJavaScript(code)) ? 'mjs' : 'ts';
+  let file = `${base}.${ending}`;
+  // Names of webhooks may have the same slug.
+  for (let n = 2; exporting.files.has(file); n++) file = `${base}-${n}.${ending}`;
   exporting.files.set(file, code);
   exporting.paths.set(code, `./${file}`);
   return `./${file}`;
@@ -238,10 +241,18 @@ async function exportWebhooks(exporting: Exporting): Promise<Fields> {
       ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
       ...(webhook.client_certificate ? { client_key: secretOf(exporting, key, 'client_key') } : {}),
       ...exportAuth(exporting, key, webhook['auth'] as Fields | null),
+      ...(await exportTransform(exporting, key, webhook.transform_id ?? null)),
       ...(webhook.active ? {} : { active: false }),
     };
   }
   return webhooks;
+}
+
+/** Its code goes beside that of the sources: the webhook names a saved version of it. */
+async function exportTransform(exporting: Exporting, key: string, id: string | null): Promise<Fields> {
+  if (id === null) return {};
+  const component = await exporting.account.component(id);
+  return { transform: await exportComponent(exporting, component, `transforms/${slugOfName(key) || 'webhook'}`) };
 }
 
 const AUTH_SECRETS: Readonly<Record<string, string>> = {

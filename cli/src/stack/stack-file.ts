@@ -58,6 +58,7 @@ const WEBHOOK_FIELDS = [
   'rate_per_second',
   'max_in_flight',
   'adaptive_rate',
+  'transform',
   'active',
 ];
 
