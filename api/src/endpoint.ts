@@ -74,6 +74,8 @@ interface Description {
    * with others, and for what has turns of its own as it takes long. Default: true.
    */
   takesTurn?: boolean | ((input: Record<string, unknown>) => boolean);
+  /** It answers figures, and its parameters choose of what: unknown ones are refused, as by lists. */
+  isCounted?: true;
   /** All of the list is answered as NDJSON to clients that accept it. Default: it is not. */
   exported?: ExportedList;
   /** A browser opens it with a token of `POST /v1/streams/token`, as it cannot send a key. */
@@ -92,8 +94,8 @@ export interface Endpoint extends Description {
   /** Parameters, from the query string and (except for GET) from the body. */
   parameters: z.ZodObject;
   /**
-   * The handler judges names that `parameters` does not have. Default: a read ignores them, a write
-   * refuses them.
+   * The handler judges names that `parameters` does not have. Default: the read of a single thing
+   * ignores them, all else refuses them.
    */
   takesAnyName?: boolean;
   /** Schema of one item; absent if the answer has no body. */

@@ -59,7 +59,7 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     if (who !== NOBODY) engine.usage.count(who.accountId, 'requests', 1);
     const id = checkPathId(c.req.param('id') ?? '', endpoint);
     const body = await readBody(c, endpoint, who.accountId, options);
-    const raw = readParameters(c.req.raw, body, kinds, endpoint.method === 'get' ? 'ignored' : 'kept');
+    const raw = readParameters(c.req.raw, body, kinds, namesAreChecked(endpoint) ? 'kept' : 'ignored');
     const unknown = namesAreChecked(endpoint) ? findUnknownNames(endpoint.parameters, raw) : [];
     const shown = unknown.length === 0 ? undefined : await showResource(options, who, id);
     const input = checkParameters(endpoint.parameters, raw, unknownNameErrors(unknown, raw, shown));
@@ -218,11 +218,11 @@ async function readBody(
 }
 
 /**
- * Links to reads may carry names of others (`utm_source`), and whoever changes something must be
- * able to rely on each.
+ * Links to a single thing may carry names of others (`utm_source`). A list with a filter that is
+ * misspelt would answer everything, and a change would do something else.
  */
-function namesAreChecked({ method, takesAnyName = false }: Endpoint): boolean {
-  return method !== 'get' && !takesAnyName;
+function namesAreChecked({ method, takesAnyName = false, success, isCounted }: Endpoint): boolean {
+  return !takesAnyName && (method !== 'get' || success.list || isCounted === true);
 }
 
 /** As its read would answer it now; undefined where there is none. */

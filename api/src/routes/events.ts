@@ -139,7 +139,8 @@ const recentLogs = ({ path, noun, pathId, checkId }: EmitterRoute, named: string
     description:
       'As `{ level, message, ts, run }`, made from the records of the runs: they are here whether anybody is subscribed to `$logs` or not.',
     pathId,
-    parameters: z.object({ ...pageParameters, limit: limitParameter }),
+    // `expand` as of the other event_summaries: clients read them alike.
+    parameters: z.object(recentParameters),
     schema: eventSummarySchema,
     handle: async ({ engine, who, id, input, count }) => {
       checkId(id);

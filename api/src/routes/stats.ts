@@ -49,6 +49,7 @@ export function statEndpoints(): Endpoint[] {
 const getStats = itemEndpoint({
   method: 'get',
   path: '/v1/stats',
+  isCounted: true,
   name: 'getStats',
   tag,
   summary: 'What was received, run, emitted and delivered, by time',
@@ -68,6 +69,7 @@ const getStats = itemEndpoint({
 const getWaiting = itemEndpoint({
   method: 'get',
   path: '/v1/stats/waiting',
+  isCounted: true,
   name: 'getWaitingStats',
   tag,
   summary: 'The oldest run and the oldest due delivery that no node has begun',
@@ -83,6 +85,7 @@ function listOf(path: 'emitters' | 'webhooks'): Endpoint {
   return itemEndpoint({
     method: 'get',
     path: `/v1/stats/${path}`,
+    isCounted: true,
     name: path === 'webhooks' ? 'listWebhookStats' : 'listEmitterStats',
     tag,
     summary: `The ${what} that did something in a range: most failures first`,
@@ -100,6 +103,7 @@ function listOf(path: 'emitters' | 'webhooks'): Endpoint {
 const getAccountStats = adminEndpoint({
   method: 'get',
   path: '/v1/stats/accounts',
+  isCounted: true,
   name: 'listAccountStats',
   tag,
   summary: 'What each account did in a range, the most active first',

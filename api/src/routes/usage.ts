@@ -22,6 +22,7 @@ export function usageEndpoints(): Endpoint[] {
 const getUsage = itemEndpoint({
   method: 'get',
   path: '/v1/usage',
+  isCounted: true,
   name: 'getUsage',
   tag,
   summary: 'What the account used, by day',
@@ -34,6 +35,7 @@ const getUsage = itemEndpoint({
 const getAccountUsage = adminEndpoint({
   method: 'get',
   path: '/v1/accounts/{id}/usage',
+  isCounted: true,
   name: 'getAccountUsage',
   tag,
   summary: 'What an account used, by day',

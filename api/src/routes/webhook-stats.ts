@@ -47,6 +47,7 @@ export function webhookStatsEndpoints(): Endpoint[] {
 const getWebhookStats = itemEndpoint({
   method: 'get',
   path: '/v1/webhooks/{id}/stats',
+  isCounted: true,
   name: 'getWebhookStats',
   tag: 'Webhooks',
   summary: 'How a webhook does: success, latency, backlog',
