@@ -214,12 +214,7 @@ describe('hw dev', () => {
     expect((await cli.end()).stderr).toBe('');
   });
 
-  test('ends at once if no save would help: an action, a prop without a value or a prompt, an unknown source', async () => {
-    await write('act.mjs', 'export default { name: "Act", version: "1", type: "action", key: "act", run() {} };');
-    expect(await user.hw(['dev', 'act.mjs'])).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/is an action.*\n.*hw publish act\.mjs/),
-    });
+  test('ends at once if no save would help: a prop without a value or a prompt, an unknown source', async () => {
     await write(
       'needs.mjs',
       `export default { name: "Needs", version: "1", props: { city: { type: "string" } }, run() {} };`,
@@ -230,6 +225,121 @@ describe('hw dev', () => {
     });
     expect((await user.hw(['dev', 'needs.mjs', '--dc', 'no-such'])).code).toBe(4);
     expect((await user.hw(['dev', 'gone.mjs'])).code).toBe(2);
+  });
+});
+
+/** An action that shows what it got. */
+const act = (body: string) => `export default { name: "Act", version: "1", type: "action",
+  props: { text: "string", more: { type: "string", optional: true } },
+  async run({ $, steps }) { ${body} } };`;
+
+describe('hw dev of an action', () => {
+  test("runs the action with a file's event at each save and shows exports, logs, $summary and errors", async () => {
+    await write('order.json', '{"word":"hello"}');
+    await write('act.mjs', act('console.log("got", this.text); $.export("$summary", "Did it"); return this.text + 1;'));
+    const cli = dev('act.mjs', '--event', 'order.json', '--prop', 'text={{steps.trigger.event.word}}');
+    await cli.untilOutput(
+      /got text = "hello"\n {2}log got hello\n {2}\$return_value = "hello1"\n {2}\$summary = "Did it"/,
+    );
+    await write('act.mjs', act('throw new Error("ouch");'));
+    await cli.untilOutput(/failed[\s\S]*COMPONENT_ERROR: ouch\n +at .*act\.mjs:3:/);
+    await write('act.mjs', act('return ('));
+    await cli.untilOutput(/act\.mjs:[\s\S]*Waiting for a save/);
+    await write('act.mjs', act('return steps.trigger.event.word + 2;'));
+    await cli.untilOutput(/\$return_value = "hello2"/);
+    expect(await cli.end()).toMatchObject({ code: 130, stderr: expect.not.stringContaining('stays deployed') });
+    expect(await user.json('list')).not.toContainEqual(expect.objectContaining({ name: 'Act' }));
+  });
+
+  test('runs the action with a stored event: by id, or the newest of a source', async () => {
+    await write('greeter.mjs', emits('event.body', '').replace('run()', 'run(event)'));
+    const source = await user.json('deploy', 'greeter.mjs', '--name', 'Recorded');
+    const { endpoint_url: endpoint } = source.configured_props.http;
+    const stored = async () => (await user.hw(['events', source.id, '--json'])).stdout.split('\n').filter(Boolean);
+    await fetch(endpoint, { method: 'POST', body: 'first' });
+    const [first = ''] = await eventually(async () => ((await stored()).length === 1 ? stored() : undefined));
+    await fetch(endpoint, { method: 'POST', body: 'second' });
+    await eventually(async () => (await stored()).length === 2);
+    await write('act.mjs', act('return this.text;'));
+    const prop = ['--prop', 'text={{steps.trigger.event.said}}'];
+    await dev('act.mjs', ...prop, '--newest', 'recorded').untilOutput(/\$return_value = "second"/);
+    const { emit_id: id } = (JSON.parse(first) as { metadata: { emit_id: string } }).metadata;
+    await dev('act.mjs', ...prop, '--event-id', id).untilOutput(/\$return_value = "first"/);
+  });
+
+  test('runs the action as a step of a past execution, with its props and earlier results', async () => {
+    await write('one.mjs', act('return steps.trigger.event.word;'));
+    await write('two.mjs', act('return this.text;'));
+    const file = {
+      name: 'Dev steps',
+      steps: [
+        { namespace: 'one', component_file: 'one.mjs', props: { text: 'x' } },
+        { namespace: 'two', component_file: 'two.mjs', props: { text: '{{steps.one.$return_value}}', more: 'kept' } },
+      ],
+    };
+    await write('flow.json', JSON.stringify(file));
+    const workflow = await user.json('workflows', 'create', 'flow.json');
+    await write('event.json', '{"word":"past"}');
+    const { execution_id: id } = await user.json('run', workflow.id, '--event', 'event.json');
+    await eventually(async () => (await user.json('describe', id)).status === 'succeeded');
+    await write('two.mjs', act('return this.text + " changed " + this.more;'));
+    await dev('two.mjs', '--event-id', id, '--step', 'two').untilOutput(/\$return_value = "past changed kept"/);
+    await dev('two.mjs', '--newest', workflow.id, '--step', 'two', '--prop', 'more=new').untilOutput(
+      /"past changed new"/,
+    );
+    expect(await user.hw(['dev', 'two.mjs', '--event-id', id])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/one of several steps\n.*--step: one, two/),
+    });
+  });
+
+  test('--json writes one record a run; options that contradict each other are refused', async () => {
+    await write('act.mjs', act('return 1;'));
+    const cli = dev('act.mjs', '--json', '--prop', 'text=a');
+    await cli.untilOutput(/\{"tested":\{.*"status":"succeeded"/);
+    await write('act.mjs', 'export default {');
+    await cli.untilOutput(/\{"broken":/);
+    await write('act.mjs', act('return 2;'));
+    await cli.untilOutput(/"\$return_value":2/);
+    await write('greeter.mjs', emits('1'));
+    expect(await user.hw(['dev', 'act.mjs'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--prop text=<text>'),
+    });
+    const twice = await user.hw(['dev', 'act.mjs', '--event', 'a.json', '--newest', 'b']);
+    expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('exclude each other') });
+    expect(await user.hw(['dev', 'greeter.mjs', '--newest', 'b'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/is a source\n.*hw run/),
+    });
+    expect((await user.hw(['dev', 'act.mjs', '--prop', 'text=a', '--newest', 'no-such'])).code).toBe(4);
+  });
+});
+
+describe('hw dev of a workflow', () => {
+  test("runs the steps of a folder's workflow file, and again when the code of a step is saved", async () => {
+    await user.hw(['init', 'workflow', 'flows/intake']);
+    await write('event.json', '{"body":{"text":"first"}}');
+    const cli = dev('flows', '--event', 'event.json');
+    await cli.untilOutput(/shout {2}done[\s\S]*\$return_value = \{"text":"FIRST"\}/);
+    await write('flows/intake.step.mjs', 'export default { type: "action",');
+    await cli.untilOutput(/Waiting for a save/);
+    await write('flows/intake.step.mjs', act('return "second";'));
+    await cli.untilOutput(/\$return_value = "second"/);
+    expect(await cli.end()).toMatchObject({ code: 130 });
+    expect(await user.json('workflows', 'list')).not.toContainEqual(expect.objectContaining({ name: 'Intake' }));
+  });
+
+  test('a folder with no workflow, several, or a stack gets an error that names the next step', async () => {
+    const told = async (folder: string) => (await user.hw(['dev', folder])).stderr;
+    await write('none/a.json', '{}');
+    expect(await told('none')).toMatch(/no file of a workflow\n.*hw init workflow/);
+    await write('two/a.json', '{"steps":[]}');
+    await write('two/b.json', '{"steps":[]}');
+    expect(await told('two')).toMatch(/several workflows\n.*two\/a\.json, two\/b\.json/);
+    await write('stack/headwater.yaml', 'name: a');
+    expect(await told('stack')).toMatch(/hw apply stack --plan/);
+    expect((await user.hw(['dev', 'two/a.json', '--dc', 'x'])).stderr).toContain('--dc does not go with a workflow');
   });
 });
 

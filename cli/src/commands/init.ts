@@ -56,7 +56,10 @@ const action: CommandSpec = {
   examples: [{ does: 'An action', command: 'hw init action send-order' }],
   json: JSON_SHAPE,
   run: (context) =>
-    writeComponent(context, {}, actionTemplate, (file) => [`Publish it for your workflows: hw publish ${file}`]),
+    writeComponent(context, {}, actionTemplate, (file) => [
+      `Work on it: hw dev ${file} --prop text=hello`,
+      `Publish it for your workflows: hw publish ${file}`,
+    ]),
 };
 
 const app: CommandSpec = {
@@ -93,7 +96,11 @@ const workflow: CommandSpec = {
     const code = path.basename(step.json.files[0] as string);
     await writeNew(path.resolve(workDir, file), file, workflowTemplate(titleOf(slug), code), input.flag('force'));
     const files = [file, ...step.json.files];
-    const lines = [...files.map((made) => `Made ${made}`), `Create it: hw workflows create ${file}`];
+    const lines = [
+      ...files.map((made) => `Made ${made}`),
+      `Work on it: hw dev ${file}`,
+      `Create it: hw workflows create ${file}`,
+    ];
     return { json: { files }, text: lines.join('\n'), quiet: files.join('\n') };
   },
 };

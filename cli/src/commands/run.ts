@@ -65,6 +65,12 @@ function stoppedError(error: unknown, name: string): unknown {
   });
 }
 
+/** Standard input ends once: each later read answers the same text. */
+export function rememberStdin(context: CommandContext): CommandContext {
+  let text: Promise<string> | undefined;
+  return { ...context, readStdin: () => (text ??= context.readStdin()) };
+}
+
 /** JSON of the file, or standard input, that an option names. */
 export async function readEvent({ input, workDir, readStdin }: CommandContext, option = 'event'): Promise<unknown> {
   const file = input.text(option);

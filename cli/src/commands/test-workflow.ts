@@ -2,29 +2,11 @@ import { usageError } from '../cli-error.ts';
 import { type CommandSpec, COMPONENT_EXITS } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { repeatOnSave } from '../dev/repeat-on-save.ts';
+import { tellBroken } from '../dev/try-steps.ts';
 import { findNamed } from '../names/find-named.ts';
-import { safeLine } from '../terminal/safe-text.ts';
 import { readWorkflowFile } from '../workflows/read-workflow.ts';
-import { EVENT, readEvent } from './run.ts';
-
-interface TestedStep {
-  namespace: string;
-  status: string;
-  props?: Record<string, unknown>;
-  $return_value?: unknown;
-  exports: Record<string, unknown>;
-  logs: { message: string }[];
-  error: { code: string; message: string } | null;
-  flow: { kind: string; ms?: number; reason?: string } | null;
-  sends: { kind: string; payload: unknown }[];
-  started_at: number;
-  ended_at: number;
-}
-
-interface WorkflowTest {
-  status: string;
-  steps: TestedStep[];
-}
+import { testText, type WorkflowTest } from '../workflows/tested-steps.ts';
+import { EVENT, rememberStdin, readEvent } from './run.ts';
 
 export const test: CommandSpec = {
   path: 'workflows test',
@@ -66,7 +48,8 @@ export const test: CommandSpec = {
   ],
   json: 'what `POST /v1/workflows/{id}/test` answers; with --watch one record a line, `{ tested }` or `{ broken }`',
   exits: [...COMPONENT_EXITS, 'interrupted'],
-  async run(context) {
+  async run(given) {
+    const context = rememberStdin(given);
     const { input, output, signal } = context;
     if (input.flag('watch')) {
       if (input.text('file') === undefined) throw usageError('--watch needs steps of a file', 'Name it with --file');
@@ -74,18 +57,13 @@ export const test: CommandSpec = {
         signal,
         async work(onFile) {
           const answer = await testOnce(context, onFile);
-          output.record({ tested: answer }, `${textOf(answer)}\n`);
+          output.record({ tested: answer }, `${testText(answer)}\n`);
         },
-        onError(error) {
-          const { code, message, fields } = error;
-          if (output.json) return output.record({ broken: { code, message, fields } }, '');
-          output.error(error);
-          output.note('Waiting for a save');
-        },
+        onError: (error) => tellBroken(context, error),
       });
     }
     const answer = await testOnce(context);
-    return { json: answer, text: textOf(answer) };
+    return { json: answer, text: testText(answer) };
   },
 };
 
@@ -105,22 +83,4 @@ async function testOnce(context: CommandContext, onFile?: (file: string) => void
       steps,
     }),
   );
-}
-
-function textOf({ steps, status }: WorkflowTest): string {
-  return [...steps.flatMap(linesOf), status].join('\n');
-}
-
-function linesOf(step: TestedStep): string[] {
-  const { namespace, status, props = {}, exports, logs, error, flow, sends } = step;
-  const value = '$return_value' in step ? [['$return_value', step.$return_value] as const] : [];
-  return [
-    `${safeLine(namespace)}  ${status}  ${step.ended_at - step.started_at} ms`,
-    ...Object.entries(props).map(([name, given]) => `  got ${name} = ${JSON.stringify(given)}`),
-    ...logs.map(({ message }) => `  log ${safeLine(message)}`),
-    ...[...value, ...Object.entries(exports)].map(([name, given]) => `  ${name} = ${JSON.stringify(given)}`),
-    ...sends.map(({ kind, payload }) => `  would send by ${kind}: ${JSON.stringify(payload)}`),
-    ...(flow === null ? [] : [`  asked for ${flow.kind}${flow.ms === undefined ? '' : ` of ${flow.ms} ms`}`]),
-    ...(error === null ? [] : [`  ${error.code}: ${safeLine(error.message)}`]),
-  ];
 }

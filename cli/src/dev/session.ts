@@ -1,16 +1,19 @@
 import { type ApiClient, making } from '../api/client.ts';
-import type { EventRecord, Source } from '../api/resources.ts';
+import type { Component, EventRecord, Source } from '../api/resources.ts';
 import { nameLocally, namingLocally } from '../bundle/name-locally.ts';
-import type { CliError } from '../cli-error.ts';
+import { type CliError, usageError } from '../cli-error.ts';
 import { describePlaces } from '../commands/describe-source.ts';
+import { saveComponent } from '../commands/which-component.ts';
 import type { CommandContext } from '../context.ts';
 import { followFeed, RECENT, tellOfConnection } from '../follow/recent-and-new.ts';
 import { eventText, logText } from '../follow/show-record.ts';
 import { givenProps } from '../props/given-props.ts';
 import { type HeldOutput, holdOutput } from './held-output.ts';
+import { RECORDED_OPTIONS } from './recorded-event.ts';
+import { createActionTrials } from './try-steps.ts';
 
 export interface Session {
-  /** Makes the source, or gives it other code. */
+  /** Makes the source, or gives it other code. An action is run once. */
   deploy(code: string): Promise<void>;
   onBroken(error: CliError): void;
   onMended(): void;
@@ -27,7 +30,10 @@ export interface SessionOptions {
   attached: Source | undefined;
 }
 
-/** Deploys one source at every save, and shows its events and log lines. */
+/**
+ * Deploys one source at every save, and shows its events and log lines; or runs an action, and
+ * shows what it came to.
+ */
 export function createSession(context: CommandContext, api: ApiClient, options: SessionOptions): Session {
   const { input, output } = context;
   const { word, attached } = options;
@@ -39,13 +45,14 @@ export function createSession(context: CommandContext, api: ApiClient, options: 
   // questions.
   let answers: Record<string, unknown> = {};
   let places = '';
+  const trials = createActionTrials(context, api, held, word);
 
   function follow(id: string, count: number): void {
     followSource(context, api, held, { id, count, word }).catch(failed.reject);
   }
 
-  async function send(code: string): Promise<Source> {
-    const choice = { parameters: { component_code: code }, described: word };
+  async function send({ id }: Component): Promise<Source> {
+    const choice = { parameters: { component_id: id }, described: word };
     const parameters = await held.during(() => givenProps(context, api, { choice, source, answers }));
     answers = parameters.configured_props;
     const body = { ...parameters, ...(name === undefined ? {} : { name }) };
@@ -63,7 +70,14 @@ export function createSession(context: CommandContext, api: ApiClient, options: 
     sourceId: () => source?.id,
     async deploy(code) {
       const before = source;
-      source = await namingLocally(word, () => send(code));
+      const choice = { parameters: { component_code: code }, described: word };
+      const component = await namingLocally(word, () =>
+        output.progress(`Reading ${word}`, () => saveComponent(api, choice)),
+      );
+      if (component.type === 'action' && before === undefined && name === undefined)
+        return namingLocally(word, () => trials.run(component));
+      refuseRecorded(context, component);
+      source = await namingLocally(word, () => send(component));
       answers = {};
       const now = placesOf(source);
       showDeployed(context, held, source, before === undefined || now !== places ? now : undefined);
@@ -78,10 +92,20 @@ export function createSession(context: CommandContext, api: ApiClient, options: 
       output.note(nextStep(error, source));
     },
     onMended() {
-      if (source === undefined) return;
+      if (source === undefined) return output.note('Mended: what is saved is what ran last');
       held.record({ deployed: source }, `${output.style.green('✓')} Mended: what is saved is what runs`);
     },
   };
+}
+
+/** Options that say nothing here would be passed over in silence. */
+function refuseRecorded({ input }: CommandContext, { name, type }: Component): void {
+  const given = RECORDED_OPTIONS.find((option) => input.text(option.name) !== undefined);
+  if (type === 'source' && given !== undefined)
+    throw usageError(
+      `--${given.name} is for actions and workflows, and ${name} is a source`,
+      'Once it is deployed, run it with an event: hw run <source> --event <file>',
+    );
 }
 
 function nextStep({ exit }: CliError, source: Source | undefined): string {

@@ -45,7 +45,7 @@ export async function givenProps(context: CommandContext, api: ApiClient, of: Pr
 function isNoSource(described: string, type: 'action' | 'transform'): CliError {
   const [what, hint] =
     type === 'action'
-      ? ['an action', `Publish it and use it as a step of a workflow: hw publish ${described}`]
+      ? ['an action', `Try it: hw dev ${described}   Publish it as a step of workflows: hw publish ${described}`]
       : ['a transform', `A webhook uses it: hw webhooks update <name> --transform ${described}`];
   return new CliError('failure', `${described} is ${what}, and only sources are deployed`, {
     code: 'INVALID_COMPONENT',
