@@ -239,5 +239,6 @@ export function firstLimit(errors: readonly Fault[]): ExceededLimit | undefined 
  * cannot be probed.
  */
 export function notFound(what: string, id: string): HeadwaterError {
-  return new HeadwaterError('NOT_FOUND', `No ${what} ${id} in this account`);
+  const message = what === 'account' ? `There is no account ${id}` : `No ${what} ${id} in this account`;
+  return new HeadwaterError('NOT_FOUND', message);
 }

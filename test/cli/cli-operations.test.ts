@@ -241,6 +241,10 @@ test('connected accounts, the S3 server, data stores, events and limits are reac
 
 test('an account is shown, exported into a file, and refused where it is', async () => {
   const { user, hw } = world;
+  expect(await user.hw(['tenants', 'show', 'o_gone'], { env: admin })).toMatchObject({
+    code: 4,
+    stderr: 'error: There is no account o_gone\n  → See what there is: hw tenants list\n',
+  });
   const shown = await user.hw(['tenants', 'show', hw.accountId], { env: admin });
   expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining(hw.accountId)]);
   const { endpoint } = await hw.deploy(ORDERS_SOURCE);

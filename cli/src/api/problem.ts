@@ -43,13 +43,16 @@ function hintFor({ status, code, problem }: HeadwaterProblem, url: string): stri
   const [field] = readFields(problem.errors);
   if (code === 'INVALID_PROPS' && field?.path.startsWith('configured_props.') === true)
     return `Give another value: --prop ${field.path.split('.')[1]}=<value>`;
-  if (code === 'NOT_FOUND') return 'See what there is: hw list';
+  if (code === 'NOT_FOUND') return `See what there is: ${isOfOperator(problem.detail) ? 'hw tenants list' : 'hw list'}`;
   if (code === 'INVALID_COMPONENT') return 'Mend the code and try again';
   if (code === 'HOOK_FAILED')
     return 'Mend the hook and try again. Nothing was changed, or the source is stopped: hw list shows it';
   if (status >= 500) return "The server's log has the reason";
   return undefined;
 }
+
+/** Only the operator names accounts. */
+const isOfOperator = (detail = '') => detail.startsWith('There is no account ');
 
 function readFields(errors: unknown): ErrorField[] {
   if (!Array.isArray(errors)) return [];
