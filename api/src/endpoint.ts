@@ -74,7 +74,7 @@ interface Description {
    * with others, and for what has turns of its own as it takes long. Default: true.
    */
   takesTurn?: boolean | ((input: Record<string, unknown>) => boolean);
-  /** It answers figures, and its parameters choose of what: unknown ones are refused, as by lists. */
+  /** It answers figures. Unknown parameters are refused, as by lists. */
   isCounted?: true;
   /** All of the list is answered as NDJSON to clients that accept it. Default: it is not. */
   exported?: ExportedList;

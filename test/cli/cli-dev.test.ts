@@ -262,7 +262,8 @@ describe('hw dev of an action', () => {
     await eventually(async () => (await stored()).length === 2);
     await write('act.mjs', act('return this.text;'));
     const prop = ['--prop', 'text={{steps.trigger.event.said}}'];
-    await dev('act.mjs', ...prop, '--newest', 'recorded').untilOutput(/\$return_value = "second"/);
+    const newest = dev('act.mjs', ...prop, '--newest', 'recorded');
+    expect(await newest.untilOutput(/\$return_value = "second"/)).toHaveLength(1);
     const { emit_id: id } = (JSON.parse(first) as { metadata: { emit_id: string } }).metadata;
     await dev('act.mjs', ...prop, '--event-id', id).untilOutput(/\$return_value = "first"/);
   });

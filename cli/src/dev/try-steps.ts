@@ -1,7 +1,7 @@
 import type { ApiClient } from '../api/client.ts';
 import type { Component, Workflow } from '../api/resources.ts';
 import { nameLocally } from '../bundle/name-locally.ts';
-import { CliError, usageError } from '../cli-error.ts';
+import { type CliError, usageError } from '../cli-error.ts';
 import type { CommandContext } from '../context.ts';
 import { askForProps } from '../props/ask-for-props.ts';
 import { readProps, typesOf } from '../props/read-props.ts';
@@ -11,7 +11,7 @@ import type { HeldOutput } from './held-output.ts';
 import { type RecordedEvent, recordedEvent } from './recorded-event.ts';
 import { repeatOnSave } from './repeat-on-save.ts';
 
-/** What an action is called where it is no step of a workflow. */
+/** Namespace of an action that is no step of a workflow. */
 const ALONE = 'action';
 
 export interface ActionTrials {

@@ -162,8 +162,7 @@ const UNLIKE_OTHERS = new Set(['id', 'secret', 'client_key', 'transform']);
 
 async function webhookChanges(comparison: Comparison, fields: Fields, webhook: Webhook & Fields): Promise<string[]> {
   const { places } = comparison;
-  const isSame = await isTransformOf(comparison, fields['transform'], webhook.transform_id ?? null);
-  const changed = isSame ? [] : ['transform'];
+  const keepsTransform = await isTransformOf(comparison, fields['transform'], webhook.transform_id ?? null);
   const others = Object.entries(fields).flatMap(([name, value]) => {
     if (UNLIKE_OTHERS.has(name)) return [];
     if (name !== 'headers') return isThere(value, webhook[name], places) ? [] : [name];
@@ -174,7 +173,7 @@ async function webhookChanges(comparison: Comparison, fields: Fields, webhook: W
       ? []
       : [name];
   });
-  return [...others, ...changed];
+  return keepsTransform ? others : [...others, 'transform'];
 }
 
 async function isTransformOf({ account, file }: Comparison, wanted: unknown, id: string | null): Promise<boolean> {

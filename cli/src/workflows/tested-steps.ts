@@ -14,7 +14,7 @@ interface TestedStep {
   ended_at: number;
 }
 
-/** What a test of steps answers, as far as it is shown. */
+/** The answer of a test of steps, as far as it is shown. */
 export interface WorkflowTest {
   status: string;
   steps: TestedStep[];
