@@ -67,6 +67,22 @@ test('the palette goes to anything by its name or its id, with the keyboard alon
   check();
 });
 
+test('a key searches the list, and a dialog gives the focus back to what opened it', async () => {
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/webhooks`, headwater.apiKey);
+  const create = page.getByRole('button', { name: 'New webhook' }).first();
+  await create.waitFor();
+  await page.keyboard.press('/');
+  const label = () => page.evaluate('document.activeElement?.getAttribute("aria-label")');
+  await expect.poll(label).toBe('Search webhooks');
+  await create.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByRole('textbox', { name: 'URL' }).waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.evaluate('document.activeElement?.innerText')).toBe('New webhook');
+  check();
+});
+
 test('the palette and the lists find what is not among the newest', async () => {
   await headwater.api('POST', '/webhooks', { url: 'https://example.com/oldest', name: 'Oldest of all' });
   const newer = Array.from({ length: 101 }, (_, at) => at);

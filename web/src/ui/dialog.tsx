@@ -1,5 +1,5 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { Button, type ButtonProps } from './button.tsx';
 import { Icon } from './icons.tsx';
 
@@ -17,11 +17,16 @@ export interface DialogProps {
  * stays in place while what is in it becomes longer.
  */
 export function Dialog({ open, onClose, title, description, children, wide = false }: DialogProps) {
+  // Read before a field of the dialog takes the focus by itself.
+  const opener = useMemo(() => (open ? document.activeElement : null), [open]);
+  const backTo = () =>
+    opener instanceof HTMLElement && opener !== document.body && opener.isConnected ? opener : true;
   return (
     <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/35" />
         <Base.Popup
+          finalFocus={backTo}
           className={`fixed top-[8dvh] left-1/2 z-50 max-h-[88dvh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto rounded-lg border border-line bg-raised p-5 shadow-popup outline-none ${wide ? 'max-w-3xl' : 'max-w-lg'}`}
         >
           <div className="mb-3 pr-9">
