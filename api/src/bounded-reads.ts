@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { createRests } from '@headwater/shared';
+import { createPauses } from '@headwater/shared';
 
 /** Bytes parsed at once. As small pieces of a chunked body they take a third of a millisecond. */
 const GULP_BYTES = 2 * 1024;
@@ -40,7 +40,7 @@ type Parse = (bytes: Buffer) => void;
  */
 export function boundReads(server: Server): BoundedReads {
   const intakes = new WeakMap<Socket, Intake>();
-  const giveWay = createRests()(0);
+  const giveWay = createPauses()(0);
   server.on('connection', (socket: Socket) => {
     const intake: Intake = { request: undefined, isInChunks: false, bodyLeft: 0, pieces: 0 };
     intakes.set(socket, intake);

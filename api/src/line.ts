@@ -1,4 +1,4 @@
-import { createRests } from '@headwater/shared';
+import { createPauses } from '@headwater/shared';
 
 /**
  * Requests beyond this number do not wait: each waiting one holds memory, even if its client has
@@ -14,7 +14,7 @@ type Line = () => Promise<void>;
  * work gets the thread between them.
  */
 export function createLine(): Line {
-  const giveWay = createRests()();
+  const giveWay = createPauses()();
   let last: Promise<void> = Promise.resolve();
   let waiting = 0;
   return async () => {

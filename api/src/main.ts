@@ -3,7 +3,7 @@ import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { flushCompileCache } from 'node:module';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
-import { letHeapGrow } from './let-heap-grow.ts';
+import { growHeapFurther } from './grow-heap-further.ts';
 import { printKey, printWelcome } from './print-welcome.ts';
 import { createProcessLog } from './process-log.ts';
 import { raisePriority } from './raise-priority.ts';
@@ -35,7 +35,7 @@ function run(config: Config, log: Logger): void {
 }
 
 function runNode(config: Config, log: Logger): void {
-  letHeapGrow();
+  growHeapFurther();
   const { worker, workers: wanted = 1 } = config;
   const onStop = (isReplaced: boolean) => stopping.stop({ is_replaced: isReplaced }, { isReplaced });
   const workers = worker && joinWorkers({ wanted, onStop });

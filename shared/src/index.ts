@@ -39,7 +39,7 @@ export { createByteBudget, type ByteBudget } from './fairness/byte-budget.ts';
 export { createFairQueue, type FairQueue } from './fairness/fair-queue.ts';
 export { createPacer, type Pacer } from './fairness/pacer.ts';
 export { KeptBytes } from './kept-bytes.ts';
-export { createGiveWay, createRests } from './fairness/give-way.ts';
+export { createGiveWay, createPauses } from './fairness/give-way.ts';
 export { findTooMany, findTooManyOfOutline, findTooManyOfRequest } from './json/json-size.ts';
 export { didYouMean, nearest } from './nearest-names.ts';
 export { isStorableJson } from './json/storable-json.ts';

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 const run = promisify(execFile);
-const MODULE = new URL('../../api/src/let-heap-grow.ts', import.meta.url).href;
+const MODULE = new URL('../../api/src/grow-heap-further.ts', import.meta.url).href;
 
 /**
  * Half a gigabyte of buffers comes and goes, five megabytes at a time. Prints how often the whole
@@ -12,8 +12,8 @@ const MODULE = new URL('../../api/src/let-heap-grow.ts', import.meta.url).href;
 const PROGRAM = `
   import { PerformanceObserver, constants } from 'node:perf_hooks';
   import { setImmediate as turn } from 'node:timers/promises';
-  const { letHeapGrow } = await import('${MODULE}');
-  if (process.argv[1] === 'grow') letHeapGrow();
+  const { growHeapFurther } = await import('${MODULE}');
+  if (process.argv[1] === 'grow') growHeapFurther();
   let collections = 0;
   new PerformanceObserver((list) => {
     for (const { detail } of list.getEntries()) if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections++;

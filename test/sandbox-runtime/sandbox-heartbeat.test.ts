@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { Heartbeat } from '../../sandbox-runtime/src/pool/heartbeat.ts';
-import { ReadRests } from '../../sandbox-runtime/src/pool/read-rests.ts';
+import { ReadDelays } from '../../sandbox-runtime/src/pool/read-delays.ts';
 
 const SECOND_MS = 1_000;
 
 test('a process is asked each second while it has a task, and every ten seconds without', () => {
-  const heartbeat = new Heartbeat(new ReadRests());
+  const heartbeat = new Heartbeat(new ReadDelays());
   const nowMs = Math.ceil(performance.now());
   expect(heartbeat.isDue(nowMs, false)).toBe(true);
   heartbeat.asked(nowMs);
@@ -14,7 +14,7 @@ test('a process is asked each second while it has a task, and every ten seconds 
 });
 
 test('it is lost when its first open question is older than five seconds, and later where it has less priority', () => {
-  const heartbeat = new Heartbeat(new ReadRests());
+  const heartbeat = new Heartbeat(new ReadDelays());
   const startMs = Math.ceil(performance.now());
   heartbeat.began();
   expect(heartbeat.isLost(startMs + 60 * SECOND_MS, false)).toBe(false);
@@ -26,7 +26,7 @@ test('it is lost when its first open question is older than five seconds, and la
 });
 
 test('a start may take half a minute: on a full machine each one that is killed would have to begin anew', () => {
-  const heartbeat = new Heartbeat(new ReadRests());
+  const heartbeat = new Heartbeat(new ReadDelays());
   const startMs = Math.ceil(performance.now());
   expect([6, 29, 31].map((s) => heartbeat.isLost(startMs + s * SECOND_MS, false))).toEqual([false, false, true]);
   heartbeat.began();
@@ -34,7 +34,7 @@ test('a start may take half a minute: on a full machine each one that is killed 
 });
 
 test('an answer counts once for each question', () => {
-  const heartbeat = new Heartbeat(new ReadRests());
+  const heartbeat = new Heartbeat(new ReadDelays());
   expect(heartbeat.answered()).toBe(false);
   heartbeat.asked(0);
   heartbeat.asked(1);
@@ -42,7 +42,7 @@ test('an answer counts once for each question', () => {
 });
 
 test('it is given the time in which it was not read, ten seconds at the most', () => {
-  const rests = new ReadRests();
+  const rests = new ReadDelays();
   const heartbeat = new Heartbeat(rests);
   heartbeat.began();
   rests.add(20 * SECOND_MS);

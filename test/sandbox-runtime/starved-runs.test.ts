@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ComponentIsolate } from '../../sandbox-runtime/src/worker/component-isolate.ts';
 import { CpuClock } from '../../sandbox-runtime/src/worker/cpu-clock.ts';
-import { judgeLate } from '../../sandbox-runtime/src/worker/judge-late.ts';
+import { blameForTimeout } from '../../sandbox-runtime/src/worker/blame-for-timeout.ts';
 import type { ProcessRun } from '../../sandbox-runtime/src/worker/process-run.ts';
 import { watchIsolates } from '../../sandbox-runtime/src/worker/watch-isolates.ts';
 
@@ -94,7 +94,7 @@ test('runs of a process that computes, waits for a read or is called anew each t
   expect(computing.first.starvedMs).toBe(0);
 });
 
-/** The verdict of `judgeLate` on a run of 30 s that was starved and kept waiting for so long. */
+/** The blame for the timeout of a run of 30 s that was starved and kept waiting for so long. */
 function blameOf({ starvedMs = 0, blockedMs = 0, isOldest = false, computedMs = 0, others = 0 }) {
   const run = {
     limits: { wallMs: 30_000, wallLimit: 'httpRunWallMs' as const },
@@ -106,7 +106,7 @@ function blameOf({ starvedMs = 0, blockedMs = 0, isOldest = false, computedMs = 
   const call = isOldest ? { owner: run, cpuNs: computedMs * 1e6 } : undefined;
   const runs = new Map(Array.from({ length: 1 + others }, (_, n) => [n, run]));
   const isolate = { guest: { oldestCall: () => call, executing: () => call }, runs };
-  const { fault, blame } = judgeLate(isolate as unknown as ComponentIsolate, run as unknown as ProcessRun);
+  const { fault, blame } = blameForTimeout(isolate as unknown as ComponentIsolate, run as unknown as ProcessRun);
   return [blame, fault.limit?.used];
 }
 

@@ -34,7 +34,7 @@ import {
   type SourceRuntimes,
   type WaitingClients,
 } from '../runs/index.ts';
-import { clearWantedBy, createTurns, startNextAfter, type Turns } from '../workflows/index.ts';
+import { clearWaitingClient, createTurns, startNextAfter, type Turns } from '../workflows/index.ts';
 import { assembleExecutions, type Executions } from './assemble-executions.ts';
 import type { Ground } from './ground.ts';
 import type { AccountCounts } from './start-account-counts.ts';
@@ -200,7 +200,9 @@ function createClients({ sql, log }: Ground): WaitingClients {
   return createWaitingClients({
     maxWaitMs: LIMITS.maxTurnWaitMs,
     onLeft: (id) => {
-      clearWantedBy(sql, id).catch((err: unknown) => log.warn({ err, id }, 'an execution stays bound to this node'));
+      clearWaitingClient(sql, id).catch((err: unknown) =>
+        log.warn({ err, id }, 'an execution stays bound to this node'),
+      );
     },
   });
 }

@@ -9,7 +9,7 @@ import {
   prepareDatabase,
   type Stop,
   stopInReverse,
-  untilBack,
+  retryUntilDatabaseBack,
 } from '../db/index.ts';
 import { assembleEngine } from './engine.ts';
 import { claimKey, createSealer, loadMasterKeys } from '../secrets/index.ts';
@@ -40,10 +40,12 @@ export async function startEngine(
   // Before a database is touched.
   await requireLayersOf(options);
   const place = { dataDir, log, ...(databaseUrl === undefined ? {} : { databaseUrl }) };
-  const prepared = await untilBack(log, () => prepareDatabase({ ...place, maxWaitMs: Number.POSITIVE_INFINITY }));
+  const prepared = await retryUntilDatabaseBack(log, () =>
+    prepareDatabase({ ...place, maxWaitMs: Number.POSITIVE_INFINITY }),
+  );
   const undo: Record<string, Stop> = { database: () => prepared.stop() };
   try {
-    await untilBack(log, () => migrate({ url: prepared.currentUrl, log }));
+    await retryUntilDatabaseBack(log, () => migrate({ url: prepared.currentUrl, log }));
     const loaded = await loadMasterKeys({
       dataDir,
       embedded: prepared.embedded || options.sharesEmbedded === true,
@@ -56,12 +58,14 @@ export async function startEngine(
     undo['connections'] = () => db.close();
     undo['connection of heartbeats'] = () => beats.close();
     for (const one of [db, beats]) one.waitForEver(true);
-    await untilBack(log, () => claimKey(db.sql, loaded));
+    await retryUntilDatabaseBack(log, () => claimKey(db.sql, loaded));
     // One process owns an embedded database, so every other node registered in it is dead.
-    if (prepared.embedded && (await untilBack(log, () => releaseAllNodes(db.sql))).nodes.length > 0)
-      await untilBack(log, () => requeueWaiting(db.sql, 0));
-    await untilBack(log, () => seedApps(db.sql, starterCatalogue()));
-    const firstAccount = await untilBack(log, () => ensureFirstAccount(db, apiKey === undefined ? {} : { apiKey }));
+    if (prepared.embedded && (await retryUntilDatabaseBack(log, () => releaseAllNodes(db.sql))).nodes.length > 0)
+      await retryUntilDatabaseBack(log, () => requeueWaiting(db.sql, 0));
+    await retryUntilDatabaseBack(log, () => seedApps(db.sql, starterCatalogue()));
+    const firstAccount = await retryUntilDatabaseBack(log, () =>
+      ensureFirstAccount(db, apiKey === undefined ? {} : { apiKey }),
+    );
     onAccount(firstAccount);
     const gaveUp = new AbortController();
     const engine = await assembleEngine(options, {

@@ -7,7 +7,7 @@ export interface PoolOptions {
   /** How to connect, one after the other: to each host of the database. */
   targets: readonly MakeClient[];
   maxConnections: number;
-  onAway?: (away: Away) => void;
+  onAway?: (away: Outage) => void;
   onBack?: (awayMs: number) => void;
   /** The database did not answer, and these connections were given up. */
   onSilent?: (connections: number) => void;
@@ -21,7 +21,7 @@ export interface Fault {
   atMs: number;
 }
 
-export interface Away {
+export interface Outage {
   error: Error;
   /** performance.now() */
   sinceMs: number;
@@ -67,7 +67,7 @@ export class ConnectionPool {
   /** No connection could be made since the last that could; there may be others. */
   #failure: Error | undefined;
   #lostAtMs = 0;
-  #away: Away | undefined;
+  #away: Outage | undefined;
   #fault: Fault | undefined;
   #isPatient = false;
   #isProbing = false;
@@ -82,7 +82,7 @@ export class ConnectionPool {
   }
 
   /** Undefined while it can be reached. */
-  get away(): Away | undefined {
+  get away(): Outage | undefined {
     return this.#away;
   }
 
@@ -312,6 +312,6 @@ function silentError(silentMs: number): Error {
   return connectionError('CONNECTION_SILENT', `The database has not answered for ${Math.round(silentMs)} ms`);
 }
 
-function awayError({ error }: Away): Error {
+function awayError({ error }: Outage): Error {
   return connectionError('CONNECTION_AWAY', `The database is away: ${error.message}`, error);
 }

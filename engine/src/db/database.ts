@@ -3,7 +3,7 @@ import { LIMITS } from '@headwater/shared';
 import type postgres from 'postgres';
 import { addArrayTypes } from './array-types.ts';
 import type { ClientEvents, MakeClient } from './connection.ts';
-import { type Away, ConnectionPool, type Fault } from './connection-pool.ts';
+import { type Outage, ConnectionPool, type Fault } from './connection-pool.ts';
 import { hostUrlsOf } from './database-hosts.ts';
 import { drizzle } from './drizzle.ts';
 import { createListener } from './listener.ts';
@@ -28,7 +28,7 @@ export interface Database {
   sql: Sql;
   orm: PostgresJsDatabase;
   /** Since when and why the database cannot be reached; undefined while it can. */
-  away(): Away | undefined;
+  away(): Outage | undefined;
   /** The last time that it had no room for something. */
   fault(): Fault | undefined;
   /** While a node starts: work waits for a database that is away, however long. */
@@ -50,7 +50,7 @@ export interface DatabaseOptions {
   /** Connections of this node, besides graphile-worker's own and one that listens. Default 10. */
   maxConnections?: number;
   onNotice?: (message: string) => void;
-  onAway?: (away: Away) => void;
+  onAway?: (away: Outage) => void;
   onBack?: (awayMs: number) => void;
   /** The database has not answered in time, and `connections` connections are made anew. */
   onSilent?: (connections: number) => void;

@@ -45,9 +45,9 @@ export {
   describeDatabaseError,
   isConnectionLost,
   isDatabaseUnavailable,
-  leftNothing,
+  cannotHaveCommitted,
   retryWhileAway,
-  untilBack,
+  retryUntilDatabaseBack,
   wasRolledBack,
 } from './lost-connection.ts';
 export {

@@ -31,7 +31,7 @@ export function isDatabaseAway(error: unknown): boolean {
  * it, or none was sent, as there was no connection (see ConnectionPool.acquire). Where a connection
  * is lost, its commit may have gone through.
  */
-export function leftNothing(error: unknown): boolean {
+export function cannotHaveCommitted(error: unknown): boolean {
   const code = codeOf(error);
   return wasRolledBack(error) || /^(?:(?:22|23|25|42|53|54|55)\w{3}|57014|57P03)$/.test(code) || NOT_SENT.has(code);
 }
@@ -116,7 +116,7 @@ const START_PAUSE_MS = 500;
  * For a start: repeats `work` for as long as the database is unavailable, so `work` must be
  * idempotent. A connection can be lost under each of its statements.
  */
-export async function untilBack<T>(log: Log, work: () => Promise<T>): Promise<T> {
+export async function retryUntilDatabaseBack<T>(log: Log, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();

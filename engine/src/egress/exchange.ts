@@ -45,13 +45,13 @@ export type ExchangeOutcome =
   | { kind: 'over-budget' }
   | { kind: 'aborted' }
   /**
-   * `isUnheard`: its connection had served another request, and ended before a byte of an answer.
-   * The server has closed it while it was idle, most probably, and has not seen the request.
+   * `isUnanswered`: its connection had served another request, and ended before a byte of an
+   * answer. Most probably the server closed it while it was idle, and has not seen the request.
    *
    * TooMuchFraming where what came besides the body is over LIMITS.maxFetchFramingBytes,
    * OverRunLimit where `onBody` answered a limit.
    */
-  | { kind: 'error'; error: unknown; isUnheard?: true };
+  | { kind: 'error'; error: unknown; isUnanswered?: true };
 
 export interface Exchange {
   done: Promise<ExchangeOutcome>;
@@ -198,8 +198,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
-    const isUnheard = this.#isUsed && this.#status === 0 && this.#interimResponses === 0 && CLOSED.has(codeOf(error));
-    this.#settle({ kind: 'error', error, ...(isUnheard ? { isUnheard } : {}) });
+    const isUnanswered =
+      this.#isUsed && this.#status === 0 && this.#interimResponses === 0 && CLOSED.has(codeOf(error));
+    this.#settle({ kind: 'error', error, ...(isUnanswered ? { isUnanswered } : {}) });
   }
 
   #rest(controller: Dispatcher.DispatchController): void {

@@ -30,7 +30,7 @@ import { followRedirect } from './follow-redirect.ts';
 import { prepareRequest, type HopRequest } from './guest-request.ts';
 import { createInTurn, type InTurn } from './in-turn.ts';
 import { isEgressRefused } from './refusal.ts';
-import { startRepeatable, type TakeConnection } from './repeat-unheard.ts';
+import { startRepeatable, type TakeConnection } from './repeat-unanswered.ts';
 import type { SpanKey } from '../tracing/index.ts';
 import { createTenantConnections, type TenantConnections } from './tenant-connections.ts';
 import { createTurnSteps } from './turn-steps.ts';

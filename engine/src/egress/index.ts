@@ -12,6 +12,6 @@ export { type HopRequest, prepareRequest } from './guest-request.ts';
 export { hasLongHost, LONG_EGRESS_HOST, longHostOf } from './long-host.ts';
 export { passTraces } from './pass-traces.ts';
 export { isEgressRefused, limitOf, type NameFault } from './refusal.ts';
-export { startRepeatable, type TakeConnection } from './repeat-unheard.ts';
+export { startRepeatable, type TakeConnection } from './repeat-unanswered.ts';
 export { createTenantConnections, type TenantConnections } from './tenant-connections.ts';
 export { USER_AGENT } from './user-agent.ts';

@@ -1,4 +1,4 @@
-import { createPacer, createRests, LIMITS, type ActiveTenants } from '@headwater/shared';
+import { createPacer, createPauses, LIMITS, type ActiveTenants } from '@headwater/shared';
 import { pauseAtPaceMs } from '../fairness/index.ts';
 import { createFailurePace, type FailurePace } from './failure-pace.ts';
 import { createTenantPauses } from './tenant-pauses.ts';
@@ -100,7 +100,7 @@ export function createStarts({ activeTenants, perSecondOf, mayStart }: StartsOpt
 
 function oncePerTurn(rests: () => boolean, act: () => void): () => void {
   // Not that of others: deliveries of all tenants begin here.
-  const giveWay = createRests()();
+  const giveWay = createPauses()();
   let isScheduled = false;
   const begin = async () => {
     if (rests()) await giveWay();

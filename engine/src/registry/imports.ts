@@ -11,7 +11,7 @@ import type {
   Registry,
 } from '../contract/index.ts';
 import { every, type Sql } from '../db/index.ts';
-import { beginComponent, type BegunComponent, giveBackAttempt } from './registry-import-files.sql.ts';
+import { beginComponent, type BegunComponent, uncountAttempt } from './registry-import-files.sql.ts';
 import {
   type ClaimedImport,
   claimImport,
@@ -174,7 +174,7 @@ async function takeTurn(options: ImportOptions, claimed: ClaimedImport, isStoppi
         await recordImported(sql, claimed, result);
         continue;
       }
-      await giveBackAttempt(sql, { importId: claimed.id, path, waitsForPackages: result === 'no-packages' });
+      await uncountAttempt(sql, { importId: claimed.id, path, waitsForPackages: result === 'no-packages' });
       if (result === 'node-full') return false;
       end = { kind: 'waits', restSeconds: LIMITS.importRestMs / 1_000 };
       return true;

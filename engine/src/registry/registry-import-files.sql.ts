@@ -72,7 +72,7 @@ export async function beginComponent(
  * For an attempt that found no room, or no packages: it does not count, whichever node has the
  * import by now.
  */
-export async function giveBackAttempt(
+export async function uncountAttempt(
   sql: Sql,
   { importId, path, waitsForPackages }: { importId: string; path: string; waitsForPackages: boolean },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { createRests } from '@headwater/shared';
+import { createPauses } from '@headwater/shared';
 import { addJobs, crowdPriority, type Transaction } from '../db/index.ts';
 import { nextTickMs, type TimerSchedule } from '../schedule/index.ts';
 import type { TimerProp } from '../props/index.ts';
@@ -89,7 +89,7 @@ async function startTimers(
 }
 
 /** Separate pauses: rows stay locked meanwhile, so these must be shorter than the shared ones. */
-const createGiveWay = createRests();
+const createGiveWay = createPauses();
 
 /** The search for the tick of a rare cron takes a while: see LIMITS.maxTimerCrons. */
 async function firstTicksMs(timers: readonly Started[], nowMs: number): Promise<(number | null)[]> {

@@ -1,6 +1,6 @@
 export { TURN_CHANNEL } from './controls/claim-executions.sql.ts';
 export { createInTurnIntake, type InTurnIntake } from './controls/in-turn-intake.ts';
-export { clearWantedBy } from './controls/insert-in-turn.sql.ts';
+export { clearWaitingClient } from './controls/insert-in-turn.sql.ts';
 export { createTurns, startNextAfter, type Turns } from './controls/turns.ts';
 export { createWorkflowTests } from './controls/workflow-tests.ts';
 export { createWorkflowRuntimes, type WorkflowRuntimes } from './run/deployment-runtime.ts';

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { networkWays } from './network-namespace.ts';
 import { findWays, hasNoCapabilities, type Prefix, works } from './command-prefix.ts';
-import { BUILD_NICE, behindOthers } from './cpu-priority.ts';
+import { BUILD_NICE, lowPriorityPrefixes } from './cpu-priority.ts';
 
 export interface BuildSurroundings {
   /** Whether it needs the network. */
@@ -67,7 +67,7 @@ export interface BuildPrefixes {
  */
 export async function findBuildConfinement({ network, ...needs }: BuildSurroundings): Promise<BuildConfinement> {
   const [priority = [], ownNetwork = [], processes = []] = await findWays([
-    behindOthers(BUILD_NICE),
+    lowPriorityPrefixes(BUILD_NICE),
     network ? [] : networkWays(),
     OWN_PROCESSES,
   ]);

@@ -5,7 +5,7 @@ import type { SandboxLayer } from '../sandbox-types.ts';
 import { networkWays } from './network-namespace.ts';
 import { findWays, hasNoCapabilities } from './command-prefix.ts';
 import { type ControlGroups, findControlGroups, type ProcessGroups } from './control-groups.ts';
-import { behindOthers, onAllCores, USUAL_NICE } from './cpu-priority.ts';
+import { lowPriorityPrefixes, onAllCores, USUAL_NICE } from './cpu-priority.ts';
 import { describeLayers } from './describe-layers.ts';
 import { findFilter } from './find-filter.ts';
 import { findUsers } from './find-users.ts';
@@ -57,7 +57,7 @@ export async function findConfinement(options: ConfinementOptions): Promise<Conf
 
 async function probe(options: ConfinementOptions, addonPath: string): Promise<Findings> {
   const [priority = [], network = [], limits = [], privileges = []] = await findWays([
-    behindOthers(USUAL_NICE),
+    lowPriorityPrefixes(USUAL_NICE),
     networkWays(),
     [['prlimit', '--core=0', '--fsize=0', `--nofile=${MAX_OPEN_FILES}:${MAX_OPEN_FILES}`, '--']],
     [

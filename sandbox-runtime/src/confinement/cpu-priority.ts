@@ -64,7 +64,7 @@ const RUN_OVERHEAD_MS = 0.5;
  * Ways to start what will compute, best first: with less priority than others, and on half of the
  * processors.
  */
-export function behindOthers(nice: number): Prefix[] {
+export function lowPriorityPrefixes(nice: number): Prefix[] {
   const priority = ['nice', '-n', String(nice)];
   const cores = findHotCores();
   return cores === undefined ? [priority] : [['taskset', '-c', cores.join(','), ...priority], priority];

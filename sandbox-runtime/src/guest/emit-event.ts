@@ -3,7 +3,7 @@ import { requireOwnChannel, requireStorable } from './check-name.ts';
 import { now, stringifyJson, stringifyOwn, toText } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
 import { refuseInForm, type RunContext, type RunTracker } from './run-context.ts';
-import { type KnownNames, tellUnknown } from './tell-unknown.ts';
+import { type KnownNames, warnUnknownMembers } from './warn-unknown-members.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
 /** The first and the last moment of a Date, from 1970 on. */
@@ -36,7 +36,7 @@ export function emitEvent(
   const bytes = utf8LengthUpTo(data, maxEventBytes);
   if (bytes > maxEventBytes) throw limitError({ name: 'maxEventBytes', value: maxEventBytes, used: bytes });
   const meta = readMeta(options ?? {}, context, warn);
-  if (typeof options === 'object' && options !== null) tellUnknown(context, options, OPTIONS, warn);
+  if (typeof options === 'object' && options !== null) warnUnknownMembers(context, options, OPTIONS, warn);
   context.emits += 1;
   if (context.emits > maxEmitsPerRun)
     runs.exceed(context, { name: 'maxEmitsPerRun', value: maxEmitsPerRun, used: context.emits });

@@ -12,7 +12,7 @@ import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
 import { isObjectValue } from './resolve-prop.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
-import { tellUnknown } from './tell-unknown.ts';
+import { warnUnknownMembers } from './warn-unknown-members.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 import { type GuestStream, readToEnd } from './web-streams.ts';
 
@@ -72,7 +72,7 @@ function fieldsOf({ context, warn }: Sender, kind: keyof typeof KNOWN_FIELDS, va
   const { names, shape } = KNOWN_FIELDS[kind];
   if (!isObjectValue(value)) throw new TypeError(`$.send.${kind} takes an object such as ${shape}`);
   const known = { names, knowsNo: `$.send.${kind} knows no`, takes: names.join(', ') };
-  tellUnknown(context, value, known, (message) => warn(context, message));
+  warnUnknownMembers(context, value, known, (message) => warn(context, message));
   return value;
 }
 

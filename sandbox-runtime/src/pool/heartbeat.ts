@@ -1,4 +1,4 @@
-import type { ReadRests } from './read-rests.ts';
+import type { ReadDelays } from './read-delays.ts';
 
 const BUSY_MS = 1_000;
 /** Without a task: dozens of idle processes would wake at once, for nothing. */
@@ -17,7 +17,7 @@ const START_LOST_MS = 30_000;
 
 /** When a process is to be asked whether it lives, and when it has not answered for too long. */
 export class Heartbeat {
-  readonly #rests: ReadRests;
+  readonly #rests: ReadDelays;
   /** Read pauses at the time when the process began to owe an answer. */
   #mark = 0;
   #lastAskedMs = Number.NEGATIVE_INFINITY;
@@ -26,7 +26,7 @@ export class Heartbeat {
   #owed = 0;
   #hasStarted = false;
 
-  constructor(rests: ReadRests) {
+  constructor(rests: ReadDelays) {
     this.#rests = rests;
   }
 

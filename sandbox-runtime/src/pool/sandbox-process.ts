@@ -12,7 +12,7 @@ import type { Launch } from '../confinement/confinement.ts';
 import { BOOT_NICE } from '../confinement/cpu-priority.ts';
 import type { GuestImage } from './kept-snapshot.ts';
 import { LimitsLedger } from './limits-ledger.ts';
-import { ReadRests } from './read-rests.ts';
+import { ReadDelays } from './read-delays.ts';
 import type { Blame, ProcessClient } from './run-client.ts';
 import { FIRST_FILE_FD } from '../starter/orders.ts';
 import type { ProcessEnd, ProcessHandle, ProcessStarter } from '../starter/starter.ts';
@@ -93,7 +93,7 @@ export class SandboxProcess {
   #nextRun = 1;
   #inFlight = 0;
   #isReady = false;
-  readonly #rests = new ReadRests();
+  readonly #rests = new ReadDelays();
   readonly #heartbeat = new Heartbeat(this.#rests);
   readonly #idleWords = new IdleWords();
   #killAtMs = Number.POSITIVE_INFINITY;

@@ -23,7 +23,7 @@ const ALL_THREADS = 1;
  * `koffiPath` is that of koffi's native part. Throws where a filter cannot be installed; answers
  * what makes system calls, to try it.
  */
-export function leaveNextToNothing(koffiPath: string): Syscall {
+export function allowOnlyNeededCalls(koffiPath: string): Syscall {
   return install(koffiPath, (arch) => allowOnly(arch, allowedSyscalls(arch, process.pid)));
 }
 

@@ -78,7 +78,7 @@ export function starvedFault(limit: ExceededLimit, starvedMs: number): Fault {
 }
 
 /** Memory belongs to all runs of an isolate; anything else is a matter of one of them. */
-export function faultOfOthers(fault: Fault): Fault {
+export function faultForOtherRuns(fault: Fault): Fault {
   if (fault.code === 'MEMORY_LIMIT') return fault;
   return { code: fault.code, message: `Another run of this component was ended: ${fault.message}` };
 }

@@ -3,7 +3,7 @@ import type { GuestCall } from '../bridge/messages.ts';
 import { answerAsk } from './answer-asks.ts';
 import { failureFields } from './fault.ts';
 import { asksForSourceMap, encodeCall, type RawAsk, type RawPost } from './isolate-codec.ts';
-import { isOthersTurn, othersTurn } from './loop-turn.ts';
+import { mustYieldLoop, yieldLoop } from './yield-loop.ts';
 import type { ProcessRun } from './process-run.ts';
 
 /** Name under which the component's code runs; frames of it are the author's. */
@@ -174,14 +174,14 @@ export class GuestIsolate {
     const post = new ivm.Callback((...raw: RawPost) => handlers.post(raw), { ignored: true });
     const ask = new ivm.Callback((...raw: RawAsk) => this.#answer(raw), { sync: true });
     const dbGet = new ivm.Reference(handlers.dbGet);
-    const wait = new ivm.Reference(othersTurn);
+    const wait = new ivm.Reference(yieldLoop);
     return (await boot.apply(undefined, [post, ask, dbGet, wait], { result: { reference: true } })) as Dispatch;
   }
 
   #answer(raw: RawAsk): Uint8Array | string | undefined {
     if (asksForSourceMap(raw)) return this.#map;
     const startedAtMs = performance.now();
-    const answer = isOthersTurn(startedAtMs) ? undefined : answerAsk(raw);
+    const answer = mustYieldLoop(startedAtMs) ? undefined : answerAsk(raw);
     this.#askedNs += (performance.now() - startedAtMs) * 1e6 + CALL_OVERHEAD_NS;
     return answer;
   }

@@ -4,7 +4,7 @@ import type { OpenWork } from './process-run.ts';
 const MAX_NAMED = 5;
 const MAX_URL_CHARS = 200;
 
-export function isNothing({ requests, calls, timers, intervals }: OpenWork): boolean {
+export function hasNoOpenWork({ requests, calls, timers, intervals }: OpenWork): boolean {
   return requests.length === 0 && calls === 0 && timers === 0 && intervals === 0;
 }
 

@@ -3,7 +3,7 @@ import { FrameReader, FrameWriter } from '../bridge/frames.ts';
 import { sendToHost } from '../bridge/frames-to-host.ts';
 import { readToSandbox } from '../bridge/frames-to-worker.ts';
 import type { ToHost } from '../bridge/messages.ts';
-import { leaveNextToNothing } from '../syscall-filter/install-filter.ts';
+import { allowOnlyNeededCalls } from '../syscall-filter/install-filter.ts';
 import { SandboxWorker } from './sandbox-worker.ts';
 import { makeSnapshot, openSnapshot, readSnapshot } from './snapshot.ts';
 
@@ -21,7 +21,7 @@ function endProcess(): void {
  * module that made the filter.
  */
 function giveUpSyscalls(koffiPath: string | undefined): void {
-  if (koffiPath !== undefined) leaveNextToNothing(koffiPath);
+  if (koffiPath !== undefined) allowOnlyNeededCalls(koffiPath);
   Reflect.deleteProperty(process, 'dlopen');
 }
 

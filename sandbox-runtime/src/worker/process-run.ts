@@ -9,7 +9,7 @@ import type { CpuClock } from './cpu-clock.ts';
 const TIME_IS_UP_MS = 100;
 
 /** Limits as an isolate is told them, and as this process reads them. */
-export interface ToldLimits {
+export interface EncodedLimits {
   limits: GuestLimits;
   text: string;
 }
@@ -44,7 +44,7 @@ export class ProcessRun {
   readonly run: number;
   readonly limits: EntryLimits;
   /** Limits that the isolate enforces for this run. */
-  readonly guestLimits: ToldLimits;
+  readonly guestLimits: EncodedLimits;
   readonly budget: RunBudget;
   readonly conduct: RunMessageLimits;
   readonly startedAtMs = performance.now();
@@ -74,7 +74,7 @@ export class ProcessRun {
   cpuNs = 0;
   over = false;
 
-  constructor({ run, entry, limits }: Asked, guestLimits: ToldLimits, clock: CpuClock) {
+  constructor({ run, entry, limits }: Asked, guestLimits: EncodedLimits, clock: CpuClock) {
     this.run = run;
     this.limits = limits;
     this.guestLimits = guestLimits;

@@ -6,14 +6,14 @@ import type { GuestCall, GuestPost, RunOrder, StartSettings, ToHost, ToSandbox }
 import { answerWebCrypto } from './ask-web-crypto.ts';
 import { ComponentIsolate, type RunPlace } from './component-isolate.ts';
 import { CpuClock } from './cpu-clock.ts';
-import { type Fault, faultOfOthers, readFailure, roomLimitOf } from './fault.ts';
+import { type Fault, faultForOtherRuns, readFailure, roomLimitOf } from './fault.ts';
 import { type LoadedBundle, LoadError } from './guest-isolate.ts';
 import { IsolateCache } from './isolate-cache.ts';
 import { isOutline } from './isolate-codec.ts';
 import { ownLine, passLogLine } from './log-lines.ts';
-import { judgeLate } from './judge-late.ts';
-import { describeOpenWork, isIntervalsOnly, isNothing } from './open-work.ts';
-import { type Asked, ProcessRun, type ToldLimits } from './process-run.ts';
+import { blameForTimeout } from './blame-for-timeout.ts';
+import { describeOpenWork, isIntervalsOnly, hasNoOpenWork } from './open-work.ts';
+import { type Asked, ProcessRun, type EncodedLimits } from './process-run.ts';
 import { readThrown } from './read-thrown.ts';
 import { type PostRoutes, routePost, routeRead } from './route-posts.ts';
 import { SpareIsolates } from './spare-isolates.ts';
@@ -35,9 +35,9 @@ const MAX_DISPOSE_MS = 5_000;
 export class SandboxWorker {
   readonly #send: (message: ToHost) => void;
   /** Limits for components that are only described. */
-  readonly #defaultLimits: ToldLimits;
+  readonly #defaultLimits: EncodedLimits;
   /** Limits for runs that are ordered from now on. */
-  #limits: ToldLimits;
+  #limits: EncodedLimits;
   readonly #spares: SpareIsolates;
   readonly #bundles = new Map<string, LoadedBundle>();
   readonly #cache: IsolateCache;
@@ -139,7 +139,7 @@ export class SandboxWorker {
       .finally(() => this.#throw(isolate));
   }
 
-  #begin(isolate: ComponentIsolate, asked: Asked, guestLimits: ToldLimits): ProcessRun {
+  #begin(isolate: ComponentIsolate, asked: Asked, guestLimits: EncodedLimits): ProcessRun {
     this.#watch.wake();
     const run = new ProcessRun(asked, guestLimits, this.#clock);
     isolate.runs.set(run.run, run);
@@ -269,7 +269,7 @@ export class SandboxWorker {
   #endIfDone(isolate: ComponentIsolate, run: ProcessRun): void {
     if (run.ending === undefined || run.over || run.entries > 0) return;
     const open = run.openWork();
-    if (isNothing(open)) return this.#succeed(isolate, run, run.ending.result);
+    if (hasNoOpenWork(open)) return this.#succeed(isolate, run, run.ending.result);
     run.waits = true;
     if (!isIntervalsOnly(open)) return run.endGrace();
     if (run.isGraceOver) return this.#endWaiting(isolate, run);
@@ -332,7 +332,7 @@ export class SandboxWorker {
 
   #overWall(isolate: ComponentIsolate, run: ProcessRun): void {
     if (run.ending !== undefined) return this.#endWaiting(isolate, run);
-    const { fault, blame } = judgeLate(isolate, run);
+    const { fault, blame } = blameForTimeout(isolate, run);
     if (blame === 'isolate') return this.#kill(isolate, fault, run);
     this.#end(isolate, run, fault, blame === 'nobody');
     this.#enter(isolate, run, { kind: 'end' });
@@ -368,7 +368,7 @@ export class SandboxWorker {
     if (isolate.dead) return;
     for (const run of isolate.runs.values()) {
       if (run === culprit) this.#end(isolate, run, fault);
-      else this.#end(isolate, run, faultOfOthers(fault), true);
+      else this.#end(isolate, run, faultForOtherRuns(fault), true);
     }
     this.#throw(isolate);
     this.#expectEnd(isolate, this.#clock.readNs(), performance.now() + MAX_DISPOSE_MS);

@@ -17,13 +17,13 @@ type GiveWay = () => Promise<void>;
  * promises alone never let go of the thread. `begunAtMs`: 0 for work that is long in any case, and
  * waits before it begins.
  */
-export const createGiveWay = createRests();
+export const createGiveWay = createPauses();
 
 /**
  * Creates separate pauses, for work that must not wait behind tenants' work. Pauses run one after
  * the other: hundreds of parallel pauses would all end at the same time.
  */
-export function createRests(): (begunAtMs?: number) => GiveWay {
+export function createPauses(): (begunAtMs?: number) => GiveWay {
   let resting: Promise<void> = Promise.resolve();
   let restedAtMs = 0;
 

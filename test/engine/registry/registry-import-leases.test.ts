@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createImports, startImports } from '../../../engine/src/registry/imports.ts';
 import type { Sql } from '../../../engine/src/db/database.ts';
-import { beginComponent, giveBackAttempt } from '../../../engine/src/registry/registry-import-files.sql.ts';
+import { beginComponent, uncountAttempt } from '../../../engine/src/registry/registry-import-files.sql.ts';
 import {
   type ClaimedImport,
   claimImport,
@@ -74,7 +74,7 @@ test('a node that lost its lease of an import begins, records, releases and ends
 
   // A node takes back an attempt for a build without room, even if its lease is lost.
   expect(await beginComponent(sql, holder)).toMatchObject({ path: FIRST, attempts: 2 });
-  await giveBackAttempt(sql, { importId: late.id, path: FIRST, waitsForPackages: false });
+  await uncountAttempt(sql, { importId: late.id, path: FIRST, waitsForPackages: false });
   await recordImported(sql, holder, { path: FIRST, componentId: 'sc_new' });
   await releaseImport(sql, holder, { kind: 'waits', restSeconds: 0 });
   expect(await rows(id)).toMatchObject({

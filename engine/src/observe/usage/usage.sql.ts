@@ -12,7 +12,7 @@ const FAR_PERCENT = 60;
  * Tells an account, on its channel `$webhooks`, of limits that it has reached or is near since it
  * was looked at last. Nodes that look at the same time tell it once.
  */
-export async function tellNearLimits(sql: Sql, accountId: string, held: readonly ExceededLimit[]): Promise<void> {
+export async function notifyNearLimits(sql: Sql, accountId: string, held: readonly ExceededLimit[]): Promise<void> {
   const shares = held
     .filter(({ value }) => value > 0)
     .map((limit) => ({ limit, percent: (limit.used / limit.value) * 100 }));

@@ -3,7 +3,7 @@ import type { LimitsCache } from '../../accounts/index.ts';
 import type { Log } from '../../contract/index.ts';
 import { every, type Sql } from '../../db/index.ts';
 import { limitTimeShare } from '../../runs/index.ts';
-import { findUnseenAccounts, HELD_LIMITS, noteStorage, readHeld, tellNearLimits } from './usage.sql.ts';
+import { findUnseenAccounts, HELD_LIMITS, noteStorage, readHeld, notifyNearLimits } from './usage.sql.ts';
 
 export interface HeldOptions {
   sql: Sql;
@@ -37,7 +37,7 @@ export async function lookAtHeld({ sql, limits }: HeldOptions, accountId: string
   const { maxHistoryBytes, maxAllDbBytes, maxCodeBytes, maxConfigurationBytes, maxWaitingBytes, dataStoreBytes } = held;
   const bytes =
     maxHistoryBytes + maxAllDbBytes + maxCodeBytes + maxConfigurationBytes + maxWaitingBytes + dataStoreBytes;
-  await tellNearLimits(
+  await notifyNearLimits(
     sql,
     accountId,
     HELD_LIMITS.map((name) => ({ name, value: ofAccount[name], used: held[name] })),

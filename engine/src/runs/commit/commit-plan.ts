@@ -14,9 +14,9 @@ import {
 } from '../../events/index.ts';
 import { type DedupeState, decideDedupe } from './dedupe.ts';
 import type { EventRow, InvocationRow } from './event-rows.ts';
-import { type DbRoom, type DbSize, fitDbWrites } from './fit-db-writes.ts';
-import { type HeardBy, indexListeners, type Listener } from './listeners.ts';
-import { collectMissed, idsOfOthers, type MissedEvents, type MissedRow } from './missed.ts';
+import { type DbRoom, type DbSize, acceptDbWrites } from './accept-db-writes.ts';
+import { type FindListeners, indexListeners, type Listener } from './listeners.ts';
+import { collectMissed, droppedIds, type MissedEvents, type MissedRow } from './missed.ts';
 import { orderEvents } from './order-events.ts';
 import {
   addListeners,
@@ -208,7 +208,7 @@ export function planCommit(
     const size = sizes.get(run.sourceId) ?? { bytes: state.db.bytes, byKey: new Map(state.db.byKey) };
     sizes.set(run.sourceId, size);
     const growth = plan.dbGrowth.get(run.accountId) ?? 0;
-    const fitted = fitDbWrites(run.dbWrites, size, dbRoomOf(run, dbBytesOf(run.accountId) + growth));
+    const fitted = acceptDbWrites(run.dbWrites, size, dbRoomOf(run, dbBytesOf(run.accountId) + growth));
     if (fitted.growth !== 0) plan.dbGrowth.set(run.accountId, growth + fitted.growth);
     const emitted = planEvents(run, state, fitted.exceeded, { hears, roomFor, nowMs, plan });
     const { record, exceeded, recordedAt, last, dedupe, published } = emitted;
@@ -281,10 +281,10 @@ function planEvents(
   run: RunCommit,
   state: EmitterState,
   overDb: ExceededLimit | undefined,
-  { hears, roomFor, nowMs, plan }: { hears: HeardBy; roomFor: RoomFor; nowMs: number; plan: CommitPlan },
+  { hears, roomFor, nowMs, plan }: { hears: FindListeners; roomFor: RoomFor; nowMs: number; plan: CommitPlan },
 ): PlannedEvents {
   const { accepted, dedupe, decide } = acceptedOf(run, state, plan.published.get(run.sourceId));
-  const dedupedIds = idsOfOthers(run.emits, accepted);
+  const dedupedIds = droppedIds(run.emits, accepted);
   const logs = logEvents(run, hears);
   const emitting = emittingOf(run);
   const { limit, isFull } = findExceeded(
@@ -359,7 +359,7 @@ function recordOf(run: RunCommit, exceeded: ExceededLimit | undefined): RunRow |
   return isFirstFault ? (run.recordOverLimit?.(exceeded) ?? run.record) : run.record;
 }
 
-function logEvents(run: RunCommit, hears: HeardBy): EmittedEvent[] {
+function logEvents(run: RunCommit, hears: FindListeners): EmittedEvent[] {
   const { record } = run;
   if (record === undefined) return [];
   const heard = hears({ accountId: run.accountId, emitterId: run.sourceId, channel: LOGS_CHANNEL });

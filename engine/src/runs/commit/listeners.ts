@@ -43,7 +43,7 @@ interface PausedListener extends Subscribed {
 
 export type Listener = WebhookListener | SourceListener | PausedListener;
 
-export interface Heard {
+export interface MatchedListeners {
   /** One for each channel and what filters made of the event: the same listeners have the same. */
   key: string;
   webhooks: WebhookListener[];
@@ -60,7 +60,12 @@ export interface Heard {
  * The listeners of a channel of one account's emitter. Without `data` filters are left out of
  * account. The same listeners are the same object.
  */
-export type HeardBy = (event: { accountId: string; emitterId: string; channel: string; data?: string }) => Heard;
+export type FindListeners = (event: {
+  accountId: string;
+  emitterId: string;
+  channel: string;
+  data?: string;
+}) => MatchedListeners;
 
 /** Every source, and every workflow. */
 const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
@@ -71,16 +76,16 @@ const PATTERNS = '\0';
 interface ChannelListeners {
   listeners: readonly Listener[];
   hasFilters: boolean;
-  all: Heard;
-  byData: Map<string, Heard>;
-  byKey: Map<string, Heard>;
+  all: MatchedListeners;
+  byData: Map<string, MatchedListeners>;
+  byKey: Map<string, MatchedListeners>;
 }
 
 /**
  * Each listener once, even if both the emitter's id and the glob match. A source does not get its
  * own events through the glob: that would be an unintended loop.
  */
-export function indexListeners(listeners: readonly Listener[]): HeardBy {
+export function indexListeners(listeners: readonly Listener[]): FindListeners {
   const byChannel = Map.groupBy(
     listeners,
     ({ accountId, emitterId, channel }) =>
@@ -103,7 +108,7 @@ export function indexListeners(listeners: readonly Listener[]): HeardBy {
 
 function channelListeners(
   byChannel: ReadonlyMap<string, readonly Listener[]>,
-  { accountId, emitterId, channel }: Parameters<HeardBy>[0],
+  { accountId, emitterId, channel }: Parameters<FindListeners>[0],
 ): ChannelListeners {
   const listeners = [emitterId, isWorkflow(emitterId) ? 'p_*' : 'dc_*'].flatMap((emitter) => [
     ...(byChannel.get(`${accountId} ${emitter} ${channel}`) ?? []),
@@ -115,7 +120,7 @@ function channelListeners(
   return {
     listeners: others,
     hasFilters: others.some(({ filter }) => filter !== undefined),
-    all: heardBy(others, channel, []),
+    all: sortListeners(others, channel, []),
     byData: new Map(),
     byKey: new Map(),
   };
@@ -125,7 +130,7 @@ function channelListeners(
  * One that is subscribed twice, by a pattern and by its channel, hears the event where one of the
  * filters matches.
  */
-function filtered({ listeners, byKey }: ChannelListeners, channel: string, judge: EventJudge): Heard {
+function filtered({ listeners, byKey }: ChannelListeners, channel: string, judge: EventJudge): MatchedListeners {
   const answers = listeners.map(({ filter }) => (filter === undefined ? 'match' : judge(filter)));
   const key = `${channel}\0${answers.map((answer) => answer.charAt(0)).join('')}`;
   const known = byKey.get(key);
@@ -133,7 +138,7 @@ function filtered({ listeners, byKey }: ChannelListeners, channel: string, judge
   const passing = listeners.filter((_, at) => answers[at] === 'match');
   const reached = new Set(passing.map(idOf));
   const costly = listeners.filter((_, at) => answers[at] === 'too_costly').map(idOf);
-  const heard = heardBy(
+  const heard = sortListeners(
     passing,
     key,
     [...new Set(costly)].filter((id) => !reached.has(id)),
@@ -147,7 +152,7 @@ function idOf(listener: Listener): string {
   return listener.kind === 'source' ? listener.sourceId : listener.listenerId;
 }
 
-function heardBy(listeners: readonly Listener[], key: string, tooCostly: string[]): Heard {
+function sortListeners(listeners: readonly Listener[], key: string, tooCostly: string[]): MatchedListeners {
   const [webhooks, full, held] = Array.from({ length: 3 }, () => new Map<string, WebhookListener>()) as [
     Map<string, WebhookListener>,
     Map<string, WebhookListener>,

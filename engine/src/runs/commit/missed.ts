@@ -137,7 +137,7 @@ export function collectMissed(): MissedEvents {
 }
 
 /** Ids of the events that were not accepted. */
-export function idsOfOthers(emits: readonly EmittedEvent[], accepted: readonly EmittedEvent[]): string[] {
+export function droppedIds(emits: readonly EmittedEvent[], accepted: readonly EmittedEvent[]): string[] {
   if (accepted.length === emits.length) return [];
   const kept = new Set(accepted);
   return emits.filter((event) => !kept.has(event)).map(({ id }) => storableText(String(id ?? '')));

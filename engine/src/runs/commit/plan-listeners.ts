@@ -1,7 +1,7 @@
 import { type ExceededLimit, newId } from '@headwater/shared';
 import { emitIdOf, ERRORS_CHANNEL, type EventCause, newInvocationId, orderKeyOf } from '../../events/index.ts';
 import type { DeliveryRow, EventRow, FanOut, InvocationRow } from './event-rows.ts';
-import type { Heard, HeardBy, WebhookListener } from './listeners.ts';
+import type { MatchedListeners, FindListeners, WebhookListener } from './listeners.ts';
 import type { MissedEvents } from './missed.ts';
 import { NOTHING_QUEUED, type Queued } from './queued.ts';
 
@@ -22,7 +22,7 @@ export interface Emitting {
 }
 
 /** The rows that an event leads to. */
-type Hearers = Pick<Heard, 'key' | 'webhooks' | 'sources' | 'held'>;
+type Hearers = Pick<MatchedListeners, 'key' | 'webhooks' | 'sources' | 'held'>;
 
 export interface Led {
   deliveries: DeliveryRow[];
@@ -42,14 +42,14 @@ const MAX_CHARS = 2_000_000;
 export function countQueued(
   run: Emitting,
   events: readonly { channel: string; data: string }[],
-  hears: HeardBy,
+  hears: FindListeners,
 ): Queued {
   return sumQueued(events, ({ channel, data }) => hears({ ...run, channel, data }));
 }
 
 function sumQueued<E extends { data: string }>(
   events: readonly E[],
-  hears: (event: E) => Pick<Heard, 'webhooks' | 'sources' | 'held'>,
+  hears: (event: E) => Pick<MatchedListeners, 'webhooks' | 'sources' | 'held'>,
 ): Queued {
   const queued = { ...NOTHING_QUEUED };
   for (const event of events) {
@@ -83,7 +83,7 @@ export function addListeners(
   led: Led,
   run: Emitting,
   events: readonly EventRow[],
-  hears: HeardBy,
+  hears: FindListeners,
   { isFull, roomForHeld }: { isFull: boolean; roomForHeld: RoomForHeld },
   missed: MissedEvents,
 ): void {

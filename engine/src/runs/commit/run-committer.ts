@@ -15,7 +15,7 @@ import {
   createBatcher,
   growingInterval,
   failsEachTime,
-  leftNothing,
+  cannotHaveCommitted,
   MAX_LOCK_MS,
   type Sql,
   type Turns,
@@ -198,7 +198,7 @@ async function commitWithRetries(
       // twice. A part of a run has no such mark, nor has a hook or a run that was not stored: they
       // are tried again only where nothing went through.
       const hasMark = run.final && run.invocation !== undefined && run.invocation.isUnstored !== true;
-      const mayBeThere = !hasMark && !leftNothing(error);
+      const mayBeThere = !hasMark && !cannotHaveCommitted(error);
       if (mayBeThere || (options.isStopping() && tries >= MAX_LAST_TRIES)) throw error;
       options.tellRetry({ source: run.sourceId, tries, err: error });
       await sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)));

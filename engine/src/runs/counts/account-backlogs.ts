@@ -1,6 +1,6 @@
 import { type ExceededLimit, HeadwaterError } from '@headwater/shared';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../commit/queued.ts';
-import { every, untilBack } from '../../db/index.ts';
+import { every, retryUntilDatabaseBack } from '../../db/index.ts';
 import type { Log } from '../../contract/index.ts';
 import type { Backlogs } from './counts.sql.ts';
 import { createBacklogCounts } from './backlog-counts.ts';
@@ -78,7 +78,7 @@ export async function startAccountBacklogs(options: AccountBacklogsOptions): Pro
     throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, limit });
   }
 
-  await untilBack(options.log, read);
+  await retryUntilDatabaseBack(options.log, read);
   const onError = (err: unknown) => options.log.warn({ err }, 'the backlogs of accounts could not be counted');
   return {
     exceeded,

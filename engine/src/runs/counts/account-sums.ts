@@ -1,4 +1,4 @@
-import { every, untilBack } from '../../db/index.ts';
+import { every, retryUntilDatabaseBack } from '../../db/index.ts';
 import type { Log } from '../../contract/index.ts';
 import { createEstimates } from '../estimates.ts';
 import { limitTimeShare } from '../limit-time-share.ts';
@@ -27,7 +27,7 @@ const READ_EVERY_MS = 5_000;
 export async function startAccountSums(options: AccountSumsOptions): Promise<AccountSums> {
   const { read, what, everyMs = READ_EVERY_MS, log } = options;
   const bytes = createEstimates({ read, nothing: 0, sum: (a, b) => a + b });
-  await untilBack(log, bytes.refresh);
+  await retryUntilDatabaseBack(log, bytes.refresh);
   const onError = (err: unknown) => log.warn({ err, what }, 'the usage of accounts could not be counted');
   return { of: bytes.of, add: bytes.add, stop: every(everyMs, limitTimeShare(bytes.refresh), onError) };
 }

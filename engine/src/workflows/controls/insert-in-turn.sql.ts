@@ -56,6 +56,6 @@ async function readRoom(tx: Transaction, rows: readonly NewTurn[]): Promise<Map<
 }
 
 /** No client waits for the execution any more: any node may start it. */
-export async function clearWantedBy(sql: Sql, executionId: string): Promise<void> {
+export async function clearWaitingClient(sql: Sql, executionId: string): Promise<void> {
   await sql`update invocations set wanted_by = null where id = ${executionId} and leased_by is null`;
 }

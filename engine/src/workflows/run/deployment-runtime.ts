@@ -111,7 +111,7 @@ function stepRuntimeOf(
   const own = { id, namespace, accountId, env, ...policy, staticProps };
   const base = { ...own, holdBundle: () => holdBundle(accountId, step.componentId) };
   if (component === undefined)
-    return { ...base, isolateKey: deploymentId, props: {}, secrets: [], fault: componentIsGone(namespace) };
+    return { ...base, isolateKey: deploymentId, props: {}, secrets: [], fault: missingComponentFault(namespace) };
   const { bundleHash: hash, configurableProps: definitions } = component;
   const types = new Map(definitions.map(({ name, type }) => [name, type]));
   const { props, unopened } = openProps(opener, { accountId, definitions, configured, endpoints: {} });
@@ -135,7 +135,7 @@ function withTemplates(prop: SourceProp, type: string | undefined): SourceProp {
   return hasExpression(value) ? { kind: 'template', value, ...(type === undefined ? {} : { type }) } : prop;
 }
 
-export function componentIsGone(namespace: string): RunFault {
+export function missingComponentFault(namespace: string): RunFault {
   return { code: 'INTERNAL', message: `The component of the step ${namespace} is not there any more` };
 }
 

@@ -4,12 +4,12 @@ import { addJobs, type Sql, type Transaction } from '../../db/index.ts';
 import { PARKED, wakeJob } from './park-executions.sql.ts';
 
 /** A token that a caller presents for an execution. */
-export interface BroughtToken extends ReadToken {
+export interface ResumeToken extends ReadToken {
   id: string;
   token: string;
 }
 
-interface Resumption extends BroughtToken {
+interface Resumption extends ResumeToken {
   /** JSON text. */
   data: string;
 }
@@ -56,7 +56,7 @@ async function tryToResume(tx: Transaction, resumption: Resumption): Promise<Out
 }
 
 /** The account of the execution that waits for the token, or runs the step of the token. */
-export async function readOpenFor(sql: Sql, brought: BroughtToken): Promise<string | undefined> {
+export async function readOpenFor(sql: Sql, brought: ResumeToken): Promise<string | undefined> {
   const now = await readProgress(sql, brought);
   return now !== undefined && opens(brought, now) ? now.accountId : undefined;
 }
@@ -82,7 +82,7 @@ interface Progress {
 /** In one statement: between two of them the step could end. */
 async function readProgress(
   sql: Sql | Transaction,
-  { id, position, runs }: BroughtToken,
+  { id, position, runs }: ResumeToken,
 ): Promise<Progress | undefined> {
   const [row] = await sql<Progress[]>`
     select i.account_id as "accountId", coalesce(i.leased_by = ${PARKED}, false) as parked, w.token, exists (
@@ -93,7 +93,7 @@ async function readProgress(
   return row;
 }
 
-function opens({ token, isOurs }: BroughtToken, now: Progress): boolean {
+function opens({ token, isOurs }: ResumeToken, now: Progress): boolean {
   if (!now.parked) return isOurs && !now.isOver;
   return now.token !== null && isSameToken(now.token, token);
 }

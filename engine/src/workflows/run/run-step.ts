@@ -20,7 +20,7 @@ import { readyRedactor, type Redactor, type Sealer, type SecretValue } from '../
 import { failsEachTime } from '../../db/index.ts';
 import { afterStep, type StepTries } from './after-step.ts';
 import { createHeldUp, type HeldUp } from './held-up.ts';
-import { componentIsGone, type StepRuntime } from './deployment-runtime.ts';
+import { missingComponentFault, type StepRuntime } from './deployment-runtime.ts';
 import { createStepOutputs, type StepOutput, type StepOutputs } from './step-outputs.ts';
 
 export interface StepContext extends Pick<RunnerContext, 'sandbox' | 'fetch' | 'callDataStore' | 'prepare' | 'nowMs'> {
@@ -83,7 +83,7 @@ export async function runStep(context: StepContext, task: StepTask): Promise<Ste
   const { env } = opened;
   const { props, redactor } = prepared;
   const held = await step.holdBundle();
-  if (held === undefined) return unstarted(context, task, { fault: componentIsGone(step.namespace), redactor });
+  if (held === undefined) return unstarted(context, task, { fault: missingComponentFault(step.namespace), redactor });
   const { bundle, letGo } = held;
   try {
     const state: StepTries = { tries: 0, crashes: 0, lateMs: 0 };

@@ -15,7 +15,7 @@ export interface KnownNames {
 }
 
 /** Warns of members of `given` that have no effect, of each once a run. */
-export function tellUnknown(
+export function warnUnknownMembers(
   { toldNames }: RunContext,
   given: object,
   { names, knowsNo, takes }: KnownNames,

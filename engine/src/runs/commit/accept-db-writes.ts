@@ -14,7 +14,7 @@ export interface DbRoom {
   allBytes: number;
 }
 
-export interface FittedDbWrites {
+export interface AcceptedDbWrites {
   kept: Map<string, string>;
   /** Growth of the store; negative if it shrinks. */
   growth: number;
@@ -35,7 +35,7 @@ function dbEntryBytes(key: string, valueJson: string): number {
  * store, or all stores of the account, larger than they may be is left out; those that make nothing
  * larger always fit, so that a full store can shrink. `size` becomes that of the store with them.
  */
-export function fitDbWrites(writes: ReadonlyMap<string, string>, size: DbSize, room: DbRoom): FittedDbWrites {
+export function acceptDbWrites(writes: ReadonlyMap<string, string>, size: DbSize, room: DbRoom): AcceptedDbWrites {
   const kept = new Map<string, string>();
   const before = size.bytes;
   let exceeded: ExceededLimit | undefined;

@@ -11,7 +11,7 @@ let answeringSinceMs: number | undefined;
  * queue full. The library empties it before the event loop continues with timers, limits and
  * messages of the engine.
  */
-export function isOthersTurn(nowMs: number): boolean {
+export function mustYieldLoop(nowMs: number): boolean {
   if (answeringSinceMs !== undefined) return nowMs - answeringSinceMs > MAX_ANSWERING_MS;
   answeringSinceMs = nowMs;
   setImmediate(() => (answeringSinceMs = undefined));
@@ -19,6 +19,6 @@ export function isOthersTurn(nowMs: number): boolean {
 }
 
 /** Resolves when all else has had its turn. */
-export function othersTurn(): Promise<void> {
+export function yieldLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

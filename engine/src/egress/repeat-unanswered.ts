@@ -21,14 +21,14 @@ export function startRepeatable(take: TakeConnection, request: ExchangeRequest):
   const { isUsed } = connection;
   let current = startExchange(connection, request);
   let isAborted = false;
-  const repeatUnheard = (outcome: ExchangeOutcome): ExchangeOutcome | Promise<ExchangeOutcome> => {
+  const repeatUnanswered = (outcome: ExchangeOutcome): ExchangeOutcome | Promise<ExchangeOutcome> => {
     const timeoutMs = request.timeoutMs - (performance.now() - startedAtMs);
-    if (isAborted || timeoutMs <= 0 || !(isUsed && isUnheard(outcome))) return outcome;
+    if (isAborted || timeoutMs <= 0 || !(isUsed && isUnanswered(outcome))) return outcome;
     current = startExchange(take('fresh'), { ...request, timeoutMs });
     return current.done;
   };
   return {
-    done: current.done.then(repeatUnheard),
+    done: current.done.then(repeatUnanswered),
     abort() {
       isAborted = true;
       current.abort();
@@ -37,7 +37,7 @@ export function startRepeatable(take: TakeConnection, request: ExchangeRequest):
   };
 }
 
-function isUnheard(outcome: ExchangeOutcome): boolean {
-  if (outcome.kind === 'error') return outcome.isUnheard === true;
+function isUnanswered(outcome: ExchangeOutcome): boolean {
+  if (outcome.kind === 'error') return outcome.isUnanswered === true;
   return outcome.kind === 'response' && outcome.status === REQUEST_TIMEOUT;
 }

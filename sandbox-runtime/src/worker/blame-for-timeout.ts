@@ -15,14 +15,14 @@ const MIN_STARVED_MS = 2_000;
 const MOST_STARVED_NS = 1e9;
 const STARVED_PART = 1 / 20;
 
-export interface Late {
+export interface TimeoutBlame {
   fault: Fault;
   /** `isolate`: the run computes in it, and only the end of the isolate ends that. */
   blame: 'run' | 'isolate' | 'nobody';
 }
 
 /** Says whose fault it is that the time of a run is over. */
-export function judgeLate(isolate: ComponentIsolate, run: ProcessRun): Late {
+export function blameForTimeout(isolate: ComponentIsolate, run: ProcessRun): TimeoutBlame {
   const { wallMs, wallLimit } = run.limits;
   const limit = { name: wallLimit, value: wallMs, used: Math.ceil(run.wallMs()) };
   if (run.starvedMs > Math.max(wallMs * HELD_UP_PART, MIN_STARVED_MS) && !hasComputed(isolate, run))

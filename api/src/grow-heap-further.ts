@@ -9,6 +9,6 @@ import { setFlagsFromString } from 'node:v8';
 const FLAGS = ['--external-memory-accounted-in-global-limit', '--heap-growing-percent=300'];
 
 /** A Node that does not know them ignores them. */
-export function letHeapGrow(): void {
+export function growHeapFurther(): void {
   for (const flag of FLAGS) setFlagsFromString(flag);
 }

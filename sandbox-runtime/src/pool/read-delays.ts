@@ -5,7 +5,7 @@ const MAX_CREDIT_MS = 10_000;
  * How long a process was not read, as what its tenant puts out by the megabyte is read at a pace:
  * its answers come as much later, and it is given that time.
  */
-export class ReadRests {
+export class ReadDelays {
   #totalMs = 0;
 
   add(ms: number): void {
