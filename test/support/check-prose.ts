@@ -35,6 +35,8 @@ function isLongComment(line: string): boolean {
 
 const OPENER = /^(?:Of|What|Who|Whoever|Whose|Where|That|Whatever)\b/;
 const LINE_COMMENT = /^\s*\/\/\s*/;
+/** The comment above an attack begins with its layer. */
+const LAYER = /^[a-z]+: /;
 const BLOCK_COMMENT = /^\s*\/\*\*?\s*/;
 
 /** Comments that begin with a word that leaves their subject to the code below. */
@@ -43,7 +45,8 @@ function openersOf(file: string): string[] {
   const begins = (line: string, at: number) => {
     if (BLOCK_COMMENT.test(line))
       return line.replace(BLOCK_COMMENT, '') || (lines[at + 1] ?? '').replace(/^\s*\*\s*/, '');
-    if (LINE_COMMENT.test(line) && !LINE_COMMENT.test(lines[at - 1] ?? '')) return line.replace(LINE_COMMENT, '');
+    if (LINE_COMMENT.test(line) && !LINE_COMMENT.test(lines[at - 1] ?? ''))
+      return line.replace(LINE_COMMENT, '').replace(LAYER, '');
     return / \/\/ (.+)$/.exec(line)?.[1] ?? '';
   };
   return lines.flatMap((line, at) => (OPENER.test(begins(line, at)) ? [`${file}:${at + 1}`] : []));

@@ -90,7 +90,7 @@ down(5000);`),
   });
 });
 
-// isolate: What the mapping of stacks uses of the language, taken apart, and call sites that are
+// isolate: The built-ins that the mapping of stacks uses, patched, and forged call sites.
 describe('stacks-mapped-in-an-isolate', () => {
   const world = hostile();
 

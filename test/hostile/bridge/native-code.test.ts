@@ -62,8 +62,8 @@ describe('native-code-in-a-process', () => {
   });
 });
 
-// os: Native code that asks which processes there are, by their clocks, cores and futexes, or that
-// takes memory which counts for nobody.
+// os: Native code that looks for processes by their clocks, cores and futexes, or that takes memory
+// which is counted for no process.
 describe('native-code-that-looks-around', () => {
   const world = hostile();
   const isX64 = process.arch === 'x64';

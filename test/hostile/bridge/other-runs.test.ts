@@ -56,8 +56,8 @@ export default { name: 'a', version: '1', type: 'action', props: { own: 'string'
   });
 });
 
-// isolate: What an error says of a name that an expression did not find, read with patched
-// built-ins of another run of the code.
+// isolate: The error about a name that an expression did not find, read with patched built-ins of
+// another run of the code.
 describe('missing-names-of-other-steps', () => {
   const world = hostile();
   const sandbox = sandboxForFile();

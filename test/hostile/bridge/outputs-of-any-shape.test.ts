@@ -5,8 +5,8 @@ import { sampleCases } from '../../support/long-run.ts';
 import { recordingHost } from '../../support/run-host.ts';
 import { recordingStep, stepInput } from '../../support/step-kit.ts';
 
-// bridge: Options and prop definitions that are none, nested without end or huge, and answers that
-// nobody asked for.
+// bridge: Options and prop definitions that are malformed, nested without end or huge, and answers
+// without a question.
 describe('answers-of-any-shape', () => {
   const world = hostile();
 

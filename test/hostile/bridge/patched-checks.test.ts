@@ -8,8 +8,8 @@ import { recordingHost } from '../../support/run-host.ts';
 import { type RunOptions, sandboxForFile, withRun } from '../../support/sandbox-kit.ts';
 import { runStep, withStep } from '../../support/step-kit.ts';
 
-// bridge: What events, answers, requests, keys and log lines are checked with in the isolate,
-// patched so that each leaves it as none.
+// bridge: The checks of events, answers, requests, keys and log lines in the isolate, patched so
+// that malformed ones leave it.
 describe('patched-checks-of-a-run', () => {
   const world = hostile();
   const sandbox = sandboxForFile();
@@ -73,7 +73,7 @@ describe('patched-checks-of-a-run', () => {
   );
 });
 
-// isolate: What the checks of `$` are made with, patched so that reserved names and times without
+// isolate: The built-ins under the checks of `$`, patched so that reserved names and times without
 // end would leave the isolate.
 describe('patched-checks-of-a-step', () => {
   const world = hostile();
@@ -138,8 +138,8 @@ this.$emit(said);`,
   });
 });
 
-// bridge: What makes texts of a thrown error answers objects, whose length is what the process
-// would send of its memory.
+// bridge: Patched conversions of a thrown error to text return objects, whose length says how much
+// memory the process would send.
 describe('texts-that-are-none', () => {
   const world = hostile();
   const LENGTH = 12_000;

@@ -137,8 +137,8 @@ export default { name: 'Setter', version: '1', async run() {
   });
 });
 
-// bridge: Promise.prototype.constructor with a species of its own, so that whoever waits is handed
-// the attacker's promise.
+// bridge: Promise.prototype.constructor with a species of its own, so that an await gets the
+// attacker's promise.
 describe('promise-species', () => {
   const world = hostile();
 

@@ -175,8 +175,8 @@ post(POST.done, run);`;
   });
 });
 
-// bridge: What is asked of the process beside the isolate: lists that are small in an isolate
-// alone, and salts that each block hashes again.
+// bridge: Calls to the process beside the isolate: lists that are small only in an isolate, and
+// salts that each block hashes again.
 describe('arguments-without-end', () => {
   const world = hostile();
 

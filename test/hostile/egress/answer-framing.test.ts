@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { deliverOnce, drip, fetchEach, flood, rawServer, refusedRun } from '../../support/hostile-egress.ts';
 import { hostile } from '../../support/hostile.ts';
 
-// egress: Answers that break the protocol: bad chunks, contradicting lengths, an upgrade nobody
-// asked for, no HTTP at all.
+// egress: Answers that break the protocol: bad chunks, contradicting lengths, an unrequested
+// upgrade, no HTTP at all.
 describe('broken-answers', () => {
   const world = hostile();
   const OK = 'HTTP/1.1 200 OK\r\n';

@@ -175,8 +175,8 @@ describe('localhost-names', () => {
   });
 });
 
-// egress: The operator’s proxy as a target of its own: whoever talks to it has a way out without a
-// guard.
+// egress: The operator’s proxy as a target of its own: a connection to it would be a way out
+// without a guard.
 describe('proxy-as-a-target', () => {
   const FETCH = `export default { name: 'Fetch', version: '1', props: { http: '$.interface.http' },
   async run(event) {

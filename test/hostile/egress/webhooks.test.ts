@@ -156,7 +156,7 @@ describe('webhook-endless-answer', () => {
   });
 });
 
-// egress: Webhooks that point at somebody else’s server, and many events for each.
+// egress: Webhooks that point at a foreign server, and many events for each.
 describe('webhooks-as-a-flood', () => {
   const world = hostile();
   const ANSWER_MS = 50;

@@ -18,7 +18,7 @@ describe('emits', () => {
   });
 });
 
-// limits: Events from promises and timers that nobody waits for, after the run has ended.
+// limits: Events from unawaited promises and timers, after the run has ended.
 describe('emits-after-the-answer', () => {
   const world = hostile({ ownAccounts: true });
 

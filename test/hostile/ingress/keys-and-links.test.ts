@@ -82,8 +82,7 @@ describe('made-up-keys', () => {
   });
 });
 
-// ingress: Hundreds of links of executions and of OAuth flows at once, which nobody has made and
-// which need no key.
+// ingress: Hundreds of made-up links of executions and OAuth flows at once, which need no key.
 describe('made-up-links', () => {
   const world = hostile();
   const REQUESTS = 300;

@@ -94,8 +94,8 @@ describe('hosts-of-many-letters', () => {
   });
 });
 
-// ingress: Host headers and request targets that no URL can be made of, none at all, and
-// expectations nobody can meet.
+// ingress: Host headers and request targets that make no URL, missing ones, and expectations that
+// no server can meet.
 describe('hosts-that-are-none', () => {
   const world = hostile();
 
@@ -229,8 +229,8 @@ describe('many-headers', () => {
   });
 });
 
-// ingress: Upgrades to WebSocket and h2c, CONNECT to make a proxy of the server, TRACE, and
-// methods nobody knows.
+// ingress: Upgrades to WebSocket and h2c, CONNECT to make a proxy of the server, TRACE, and unknown
+// methods.
 describe('upgrade-and-connect', () => {
   const world = hostile();
   /** Port on which another server of this machine might listen. */

@@ -158,7 +158,7 @@ export default { name: 'Timers', version: '1', run({ asked }) {
   });
 });
 
-// limits: A hundred thousand rejections that nobody handles.
+// limits: A hundred thousand unhandled rejections.
 describe('rejections-flood', () => {
   const world = hostile({ ownAccounts: true });
 

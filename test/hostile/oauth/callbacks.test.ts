@@ -50,8 +50,7 @@ describe('open-redirect', () => {
   });
 });
 
-// tenancy: Coming to the OAuth callback with states that nobody was given: guessed, cut, repeated,
-// huge, of other types.
+// tenancy: OAuth callbacks with forged states: guessed, cut, repeated, huge, of other types.
 describe('forged-state', () => {
   const world = hostile({ ownAccounts: true });
   const provider = evilProvider(world);

@@ -176,7 +176,7 @@ describe('key-anywhere-but-its-header', () => {
   });
 });
 
-// tenancy: What is served without a key, searched for anything of the neighbour's.
+// tenancy: Pages served without a key, searched for data of the neighbour.
 describe('public-pages-without-tenant-data', () => {
   const world = hostile({ ownAccounts: true });
 
