@@ -12,10 +12,7 @@ export interface RetryOptions {
    * 0.2.
    */
   jitter?: number;
-  /**
-   * The longest `Retry-After` that is obeyed. Default 36 000 (10 h), the longest wait of the
-   * schedule.
-   */
+  /** The longest `Retry-After` that is obeyed. Default 86 400 (24 h). */
   maxRetryAfterSeconds?: number;
   /** 0 ≤ x < 1. Default Math.random. */
   random?: () => number;
@@ -51,7 +48,7 @@ type RetryDecision = ({ kind: 'retry'; atMs: number } | { kind: 'give-up' }) & {
 export type RetryPolicy = (attempt: FailedAttempt) => RetryDecision;
 
 const DEFAULT_SCHEDULE_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
-const DEFAULT_MAX_RETRY_AFTER_SECONDS = 36_000;
+const DEFAULT_MAX_RETRY_AFTER_SECONDS = 86_400;
 const HEEDED = new Set([429, 503]);
 const GONE = 410;
 
