@@ -155,7 +155,7 @@ function ComponentDialog({ id, version, onVersion, onClose }: ComponentDialogPro
             <Link
               to="/sources"
               search={{ action: 'create', key: version === undefined ? id : data.id }}
-              className="text-accent underline"
+              className={`${STEP_CLASS} self-start`}
             >
               Deploy as a source
             </Link>
