@@ -264,7 +264,7 @@ export function routingPaths(path: string): string[] {
 async function admit(c: ApiContext, endpoint: Endpoint, key: string, options: MountOptions) {
   const isOperator = endpoint.access === 'either' && isAdminKey(options.adminKey, key);
   if (endpoint.access !== 'admin' && !isOperator) {
-    const who = await authenticateKey(options.engine, key);
+    const who = await authenticateKey(options.engine, key, options.adminKey);
     requireScope(who, endpoint, c.req.param('id'));
     if (endpoint.method !== 'get' && !isOfMember(endpoint)) await options.engine.accounts.requireActive(who.accountId);
     return who;

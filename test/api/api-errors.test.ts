@@ -53,7 +53,7 @@ test('accounts are made with the admin key only', async () => {
   expect(response.status).toBe(200);
   expect(await response.json()).toEqual({ data: { id: 'o_new', name: 'New', user_id: 'u_new', api_key: 'hw_x' } });
   const me = await server.call('/v1/users/me', { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
-  expect(me.status).toBe(401);
+  expect([me.status, await me.text()]).toEqual([401, expect.stringContaining("This is the operator's key")]);
 });
 
 test('an unknown path is a 404 and a known one with another method a 405 that names those it has', async () => {

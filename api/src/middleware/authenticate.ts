@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Engine, Principal } from '@headwater/engine';
+import { type Engine, type Principal, readSessionBearer } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { bearerKey } from '../bearer-key.ts';
 
@@ -12,11 +12,19 @@ export function requireKey(header: string | undefined): string {
   return key;
 }
 
-export async function authenticateKey(engine: Engine, key: string): Promise<Principal> {
+export async function authenticateKey(engine: Engine, key: string, adminKey?: string): Promise<Principal> {
   const who = await engine.accounts.authenticate(key);
-  if (who === undefined) throw unauthorized('The API key is unknown or revoked');
+  if (who === undefined) throw unauthorized(isAdminKey(adminKey, key) ? OPERATORS_KEY : unknownMessage(key));
   return who;
 }
+
+const OPERATORS_KEY = "This is the operator's key, which has no account: use a key of the account";
+
+/** A person has no API key to look after. */
+const unknownMessage = (key: string) =>
+  readSessionBearer(key) === undefined
+    ? 'The API key is unknown or revoked'
+    : 'The session has ended, or its person is no member of this account: sign in again';
 
 /**
  * Returns for the operator's key only. FORBIDDEN for the key of an account, UNAUTHORIZED for
@@ -25,7 +33,7 @@ export async function authenticateKey(engine: Engine, key: string): Promise<Prin
 export async function requireAdmin(engine: Engine, adminKey: string | undefined, key: string): Promise<void> {
   if (isAdminKey(adminKey, key)) return;
   if ((await engine.accounts.authenticate(key)) !== undefined) {
-    throw new HeadwaterError('FORBIDDEN', 'Only the admin key may do that');
+    throw new HeadwaterError('FORBIDDEN', "Only the operator's key (HEADWATER_ADMIN_KEY) may do that");
   }
   throw unauthorized('The admin key is wrong');
 }

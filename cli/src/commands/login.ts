@@ -20,7 +20,7 @@ export const login: CommandSpec = {
 export const logout: CommandSpec = {
   path: 'logout',
   summary: 'Forget the key of a profile',
-  details: 'The key itself stays valid: revoke it with `DELETE /v1/api_keys/{id}`.',
+  details: 'The key itself stays valid: `hw keys revoke` ends it.',
   examples: [
     { does: 'The default profile', command: 'hw logout' },
     { does: 'Another one', command: 'hw logout -p work' },

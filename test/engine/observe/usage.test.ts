@@ -100,6 +100,8 @@ test('counts of a minute before midnight are of the day before, and each is adde
 });
 
 test('a range is whole days, and a wrong one is refused with the mistake', async () => {
+  for (const until of ['2026-11-28T00:00:00Z', '2026-11-28T09:30:00Z'])
+    expect([until, (await used(hw.api, { until })).days.length]).toEqual([until, 30]);
   expect((await used(hw.api)).days).toHaveLength(30);
   const now = Date.now();
   for (const [parameters, path] of [

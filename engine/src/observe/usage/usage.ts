@@ -11,10 +11,11 @@ const DEFAULT_DAYS = 30;
 export function createUsage({ sql, counts, nowMs }: { sql: Sql; counts: UseCount; nowMs: () => number }): Usage {
   return {
     count: counts.use,
-    async days({ accountId }, { untilMs = nowMs(), sinceMs = untilMs - (DEFAULT_DAYS - 1) * DAY_MS }) {
+    async days({ accountId }, { untilMs = nowMs(), sinceMs: given }) {
+      const beforeMs = Math.ceil(untilMs / DAY_MS) * DAY_MS;
+      const sinceMs = given ?? beforeMs - DEFAULT_DAYS * DAY_MS;
       if (sinceMs >= untilMs) throwFields([{ path: 'since', message: 'must be before until' }]);
       const fromMs = Math.floor(sinceMs / DAY_MS) * DAY_MS;
-      const beforeMs = Math.ceil(untilMs / DAY_MS) * DAY_MS;
       const limit = platformLimit('maxUsageDays', (beforeMs - fromMs) / DAY_MS);
       if (limit.used > limit.value)
         throwFields([{ path: 'since', message: `makes ${limit.used} days, and may make ${limit.value}`, limit }]);
