@@ -34,6 +34,7 @@ const listMembers: CommandSpec = {
   exits: SERVER_EXITS,
   async run({ api, output }) {
     const rows = await (await api()).all<Member>('/members');
+    if (rows.length === 0) output.note('Nobody yet. Invite the first owner: hw members invite <email> --role owner');
     const text = output.table(rows, [
       { title: 'EMAIL', value: (row) => row.email },
       { title: 'NAME', value: (row) => row.name },
@@ -42,7 +43,7 @@ const listMembers: CommandSpec = {
       { title: 'JOINED', value: (row) => ofSeconds(row.joined_at) },
       { title: 'LAST SEEN', value: (row) => (row.last_seen_at === null ? 'never' : ofSeconds(row.last_seen_at)) },
     ]);
-    return { json: rows, text };
+    return { json: rows, text: rows.length === 0 ? '' : text };
   },
 };
 
