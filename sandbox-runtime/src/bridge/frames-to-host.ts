@@ -134,7 +134,7 @@ export function readFromSandbox(frame: Frame): FromSandbox {
 
 function readLogLine(given: string, message: string): LogLine {
   const head = readLogHead(given);
-  if (head === undefined) throw new FrameError('A log line with a head that is none');
+  if (head === undefined) throw new FrameError('A log line with an invalid head');
   return { ...head, message };
 }
 
@@ -189,7 +189,7 @@ function bytes(frame: Frame, index: number): Uint8Array {
 
 function count(frame: Frame, index: number): number {
   const value = Number(text(frame, index));
-  if (!Number.isSafeInteger(value) || value < 0) throw new FrameError('A call number that is none');
+  if (!Number.isSafeInteger(value) || value < 0) throw new FrameError('An invalid call number');
   return value;
 }
 

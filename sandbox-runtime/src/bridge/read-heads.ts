@@ -35,7 +35,7 @@ export function readEmitMeta(json: string): Omit<EmittedEvent, 'data'> {
 export function readResponseHead(json: string): Omit<HttpResponse, 'body'> {
   const { status, headers } = readHeadMembers(json, ['status', 'headers']);
   if (!Number.isInteger(status) || (status as number) < 100 || (status as number) > 599) {
-    throw new FrameError('A response status that is none');
+    throw new FrameError('An invalid response status');
   }
   const checked: HttpResponse['headers'] = {};
   const cookies: string[] = [];
@@ -51,7 +51,7 @@ export function readFetchHead(json: string): Omit<FetchRequest, 'body'> {
   const head = readHeadMembers(json, ['url', 'method', 'redirect', 'headers']);
   const method = string(head['method'], 'method');
   const redirect = head['redirect'];
-  if (!METHOD.test(method)) throw new FrameError('A request method that is none');
+  if (!METHOD.test(method)) throw new FrameError('An invalid request method');
   if (redirect !== 'follow' && redirect !== 'error' && redirect !== 'manual')
     throw new FrameError('An unknown redirect mode');
   return { url: string(head['url'], 'url'), method, redirect, headers: readHeaders(head['headers']) };
@@ -90,7 +90,7 @@ export function readOutcomeHead<Code extends string>(json: string, codes: readon
   };
   if (code === undefined) return read;
   const known = codes.find((candidate) => candidate === code);
-  if (known === undefined) throw new FrameError('An outcome with a code that is none of its own');
+  if (known === undefined) throw new FrameError('An outcome with a code that a run cannot have');
   const exceeded = readLimit(limit);
   return exceeded === undefined ? { ...read, code: known } : { ...read, code: known, limit: exceeded };
 }
@@ -98,7 +98,7 @@ export function readOutcomeHead<Code extends string>(json: string, codes: readon
 // JSON has null for absent values.
 function readLimit([name, value, used]: unknown[]): ExceededLimit | undefined {
   if (name === undefined || name === null) return undefined;
-  if (!isRunLimit(name)) throw new FrameError('A limit that is none');
+  if (!isRunLimit(name)) throw new FrameError('An unknown limit');
   return { name, value: finite(value, 'limit'), used: finite(used, 'use') };
 }
 
@@ -116,9 +116,9 @@ function readResponseHeaders(value: unknown): [string, string][] {
 }
 
 function readHeaders(value: unknown): [string, string][] {
-  if (!Array.isArray(value)) throw new FrameError('Headers that are no list');
+  if (!Array.isArray(value)) throw new FrameError('Headers that are not a list');
   return value.map((pair: unknown): [string, string] => {
-    if (!Array.isArray(pair) || pair.length !== 2) throw new FrameError('A header that is no pair');
+    if (!Array.isArray(pair) || pair.length !== 2) throw new FrameError('A header that is not a pair');
     const name = string(pair[0], 'header');
     const text = string(pair[1], 'header');
     if (!HEADER_NAME.test(name) || LINE_BREAKS.test(text)) throw new FrameError('A header that would break its line');
@@ -143,7 +143,7 @@ function parse(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (cause) {
-    throw new FrameError('A head that is no JSON', { cause });
+    throw new FrameError('A head that is not JSON', { cause });
   }
 }
 
@@ -152,23 +152,23 @@ function token(maxChars: number): RegExp {
 }
 
 export function string(value: unknown, what: string): string {
-  if (typeof value !== 'string') throw new FrameError(`${what} is no string`);
+  if (typeof value !== 'string') throw new FrameError(`${what} is not a string`);
   return value;
 }
 
 function finite(value: unknown, what: string): number {
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw new FrameError(`${what} is no number`);
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new FrameError(`${what} is not a number`);
   return value;
 }
 
 function moment(value: unknown, what: string): number {
   const ms = finite(value, what);
-  if (!Number.isInteger(ms) || Math.abs(ms) > MAX_MOMENT_MS) throw new FrameError(`${what} is no moment`);
+  if (!Number.isInteger(ms) || Math.abs(ms) > MAX_MOMENT_MS) throw new FrameError(`${what} is not a time`);
   return ms;
 }
 
 function duration(value: unknown, what: string): number {
   const ms = finite(value, what);
-  if (ms < 0 || ms > MAX_DURATION_MS) throw new FrameError(`${what} is no time that a run can take`);
+  if (ms < 0 || ms > MAX_DURATION_MS) throw new FrameError(`${what} is not a duration of a run`);
   return ms;
 }

@@ -8,7 +8,7 @@ const SEND_KINDS: readonly SendCall['kind'][] = ['http', 'email', 's3', 'emit', 
 
 export function readExportName(name: string): string {
   if (name === '' || name.length > LIMITS.maxExportNameChars || RESERVED_EXPORTS.includes(name))
-    throw new FrameError('A name of an export that is none');
+    throw new FrameError('An invalid name of an export');
   return name;
 }
 
@@ -46,7 +46,7 @@ export function readCutNames(json: string): string {
   if (json.length > LIMITS.recordedPropsChars) throw new FrameError('Names of cut props over their limit');
   const names = parseList(json);
   if (names === undefined || !names.every((name) => typeof name === 'string'))
-    throw new FrameError('Names of cut props that are none');
+    throw new FrameError('Invalid names of cut props');
   return json;
 }
 

@@ -61,7 +61,7 @@ export class RunMessageLimits {
     demand(bytes <= this.#limits.maxLogLineBytes, 'A log line over its limit');
     if (limit === undefined) return;
     const { name, value, used } = limit;
-    demand(value === this.#limits[name] && used > value, 'A log line with a limit that is none of its run');
+    demand(value === this.#limits[name] && used > value, 'A log line with a limit that its run does not have');
   }
 
   /** The guest sends only its first answer. */
@@ -109,7 +109,7 @@ export class RunMessageLimits {
     demand(this.#openStoreCalls.size <= MAX_OPEN_STORE_CALLS, 'More open calls on data stores than a run has');
     demand(this.#storeCalls <= this.#limits.maxDataStoreCallsPerRun, 'More calls on data stores than a run has');
     demand(Buffer.byteLength(key) <= LIMITS.maxDataStoreKeyBytes, 'A key of a data store over its limit');
-    demand(Buffer.byteLength(cursor) <= 4 * LIMITS.maxDataStoreKeyBytes, 'A cursor that is none');
+    demand(Buffer.byteLength(cursor) <= 4 * LIMITS.maxDataStoreKeyBytes, 'An invalid cursor');
     demand(
       Buffer.byteLength(valueJson) <= this.#limits.maxDataStoreValueBytes,
       'A value for a data store over its limit',
@@ -134,7 +134,7 @@ export class RunMessageLimits {
   /** A step goes on in one way. Answers as `isShortJson`, of the context of a rerun. */
   stepFlow(action: FlowAction): boolean | undefined {
     this.#requireStep();
-    demand(!this.#hasFlow, 'A step that goes on in two ways');
+    demand(!this.#hasFlow, 'A step with two outcomes');
     this.#hasFlow = true;
     return action.kind === 'rerun' && action.context !== undefined ? checkedJson(action.context) : true;
   }
@@ -152,7 +152,7 @@ export class RunMessageLimits {
     this.#hasProps = true;
     demand(json.length <= LIMITS.recordedPropsChars, 'Evaluated props over their limit');
     // It is put together with the props that have no expression.
-    demand(json.startsWith('{'), 'Evaluated props that are no object');
+    demand(json.startsWith('{'), 'Evaluated props that are not an object');
     checkedJson(json);
   }
 
@@ -160,10 +160,7 @@ export class RunMessageLimits {
   done(result: string | undefined): void {
     this.#requireRun();
     if (this.#task === 'step') return;
-    demand(
-      (this.#task === 'form') === (result !== undefined),
-      'An answer that nobody asked for, or none where one is due',
-    );
+    demand((this.#task === 'form') === (result !== undefined), 'An answer without a question, or a missing answer');
   }
 
   #requireRun(): void {
@@ -177,7 +174,7 @@ export class RunMessageLimits {
   }
 
   #requireStep(): void {
-    demand(this.#task === 'step', 'What only a step says, of a run that is none');
+    demand(this.#task === 'step', 'A message of a step for a run that is not a step');
   }
 }
 
@@ -189,7 +186,7 @@ function taskOf(entry: EntryName | RunEntry['kind'] | 'load'): Task {
 /** Must be JSON: it is later joined with other texts, and readers outside its tenant parse it. */
 function checkedJson(json: string): boolean | undefined {
   const isJson = isShortJson(json);
-  demand(isJson !== false, 'A value that is no JSON');
+  demand(isJson !== false, 'A value that is not JSON');
   return isJson;
 }
 

@@ -114,7 +114,7 @@ export class TaskProcess {
   #answered(answer: unknown, text: Buffer): void {
     // No task waits: a later answer could be mistaken for the answer to another task.
     if (this.#settle === undefined) return this.end();
-    if (!this.#isAnswer(answer)) return this.#lose('The process answered what is no answer');
+    if (!this.#isAnswer(answer)) return this.#lose('The process sent a malformed answer');
     this.#finish({ kind: 'answered', answer, text });
   }
 

@@ -291,7 +291,7 @@ export class SandboxProcess {
         this.#heartbeat.began();
         return this.#whenReady.resolve();
       case 'pong':
-        if (!this.#heartbeat.answered()) throw new FrameError('An answer to a heartbeat that nobody asked for');
+        if (!this.#heartbeat.answered()) throw new FrameError('An answer to a heartbeat that was not sent');
         return;
       case 'condemned':
         return this.#condemn();

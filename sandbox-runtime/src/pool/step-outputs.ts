@@ -33,7 +33,7 @@ export class StepOutputs {
    * guest sends.
    */
   take(message: StepMessage): ExceededLimit | undefined {
-    if (this.#host === undefined) throw new FrameError('What only a step says, of a run that is none');
+    if (this.#host === undefined) throw new FrameError('A message of a step for a run that is not a step');
     const exceeded = this.#count(message);
     if (exceeded === undefined) handOn(this.#host, message);
     return exceeded;

@@ -172,7 +172,7 @@ function checkCost(algorithms: readonly Named[], args: readonly unknown[]): void
   }
 }
 
-const noBytes = () => new TypeError('Bytes stand where none can be');
+const noBytes = () => new TypeError('Unexpected bytes');
 
 function refuse(message: string): DOMException {
   return new DOMException(message, 'OperationError');

@@ -125,7 +125,7 @@ function readParams(given: object): Record<number, number> {
   const params: Record<number, number> = {};
   for (const [name, value] of Object.entries(given)) {
     if (!/^\d{1,4}$/.test(name) || typeof value !== 'number')
-      throw new AskError('A parameter of the compression is no number');
+      throw new AskError('A parameter of the compression is not a number');
     params[Number(name)] = value;
   }
   const windowBits = params[zlib.constants.BROTLI_PARAM_LGWIN];

@@ -169,7 +169,7 @@ function numberOf(value: unknown): number {
 
 function callOf(value: unknown): number {
   const call = numberOf(value);
-  if (!Number.isSafeInteger(call) || call < 0) throw new FrameError('A call number that is none');
+  if (!Number.isSafeInteger(call) || call < 0) throw new FrameError('An invalid call number');
   return call;
 }
 

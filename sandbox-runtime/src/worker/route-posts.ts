@@ -107,7 +107,7 @@ function routeOutput(
       return relay(routes, post, budget.takeEmit(heldBytes(post.event), heldBytes(post.meta)));
     case 'log': {
       const head = readLogHead(post.head);
-      if (head === undefined) throw new FrameError('A log line with a head that is none');
+      if (head === undefined) throw new FrameError('A log line with an invalid head');
       return passLogLine(routes.send, run, { ...head, message: post.message });
     }
     case 'respond':

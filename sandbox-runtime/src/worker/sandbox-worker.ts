@@ -130,7 +130,7 @@ export class SandboxWorker {
       await this.#load(isolate, run);
       const text = await isolate.guest.call(run, { kind: 'outline' });
       if (run.over) return;
-      if (!isOutline(text)) return this.#broken(isolate, run, 'What it says of itself is no outline');
+      if (!isOutline(text)) return this.#broken(isolate, run, 'The description of the component is malformed');
       this.#send({ kind: 'described', run: run.run, outline: text });
       this.#close(isolate, run);
     };

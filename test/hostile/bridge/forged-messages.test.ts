@@ -60,7 +60,7 @@ describe('faults-of-others', () => {
 }`),
     );
     expect(ran.outcome).toMatchObject({ ok: false, fault: { code: 'SANDBOX_CRASHED' } });
-    expect(ran.problems[0]).toContain('a code that is none of its own');
+    expect(ran.problems[0]).toContain('a code that a run cannot have');
     expect(ran).toMatchObject({ other: { ok: true }, otherData: ['honest'] });
   });
 });

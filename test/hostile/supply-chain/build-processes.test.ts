@@ -113,7 +113,7 @@ channel.on('data', (piece) => {
           expect([what, missing]).toEqual([what, []]);
           const said = logged.splice(0);
           expect([what, said.length]).toEqual([what, isList ? 2 : 3]);
-          expect(new Set(said)).toEqual(new Set(['The process answered what is no answer']));
+          expect(new Set(said)).toEqual(new Set(['The process sent a malformed answer']));
         }
       });
     } finally {
