@@ -94,7 +94,7 @@ const rotateKey = itemEndpoint({
   tag,
   summary: 'Replace a key by a new one like it; the old one works on for a while',
   description:
-    'The new key has the name, scopes, resource and end of the old one, and is shown this once. The old one ends after `overlap_hours`, while programs change over.',
+    'The new key has the name, scopes, resource and end of the old one, and is shown this once. The old one ends after `overlap_hours`, while programs change over. So rotate the new one the next time: another key made of the old one would end with it.',
   pathId: 'The id of the key (`key_…`).',
   parameters: z.object({
     overlap_hours: z

@@ -41,7 +41,7 @@ export const dev: CommandSpec = {
     { does: 'Go on with it another day', command: 'hw dev orders.mjs --dc orders' },
     {
       does: 'An action, with the newest event of a source',
-      command: "hw dev charge.mjs --newest orders --prop amount='{{steps.trigger.event.total}}'",
+      command: "hw dev charge.mjs --newest orders --prop 'amount={{steps.trigger.event.total}}'",
     },
     {
       does: 'The step of a workflow, with what it got in a past execution',
