@@ -37,7 +37,7 @@ export interface Guard {
 /** Addresses tried for one name. A name with hundreds would make one request probe them all. */
 const MAX_ADDRESSES_TRIED = 8;
 
-const HINT = 'The operator of this server can allow addresses that are not public.';
+const HINT = 'The operator of this server can allow such addresses with HEADWATER_EGRESS_ALLOW.';
 
 /** Throws for a port that no request may use, whatever the address. */
 export function checkPort(hostname: string, port: number): void {

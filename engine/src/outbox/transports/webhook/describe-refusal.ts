@@ -35,7 +35,7 @@ const REFUSALS: Record<NameFault, (name: string) => Refusal> = {
     errorClass: 'connection',
   }),
   'not-allowed': (name) => ({
-    error: `Address not allowed: ${name} leads to an address that is not public. The operator of this server can allow it.`,
+    error: `Address not allowed: ${name} leads to an address that is not public. The operator of this server can allow it with HEADWATER_EGRESS_ALLOW.`,
     errorClass: 'refused',
   }),
 };
