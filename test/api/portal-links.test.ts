@@ -53,6 +53,13 @@ test('with its key every operation but those of webhooks is refused', async () =
   expect(allowed).toContain('post /v1/webhooks');
 });
 
+test('with its key nobody sees the address of the one who made it', async () => {
+  const customer = hw.as(keyIn((await linkOf()).url));
+  await hw.sql`update users set email = 'owner@example.com' where account_id = ${hw.accountId}`;
+  expect((await hw.api('GET', '/users/me')).data.email).toBe('owner@example.com');
+  expect((await customer('GET', '/users/me')).data.email).toBeNull();
+});
+
 test('the operator makes one for any account, an account for itself alone', async () => {
   const other = (await hw.admin('POST', '/accounts', { name: 'Customer' })).data;
   const { data, status } = await hw.admin('POST', links(other.id));

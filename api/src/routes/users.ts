@@ -20,10 +20,15 @@ const getUser = itemEndpoint({
   name: 'getUser',
   tag,
   summary: 'The user whose key or session this is, with quotas and their use',
-  description: 'The first call of a client: it shows whose key it has, and how much more there may be of what.',
+  description:
+    'The first call of a client: it shows whose key it has, and how much more there may be of what. A key with the scope `webhooks` alone sees no address.',
   parameters: z.object({}),
   schema: userSchema,
-  handle: async ({ engine, who }) => presentUser(await engine.accounts.me(who)),
+  handle: async ({ engine, who }) => {
+    const shown = presentUser(await engine.accounts.me(who));
+    // A customer has the key of a portal link, which a member of the account may have made.
+    return who.scopes?.every((scope) => scope === 'webhooks') === true ? { ...shown, email: null } : shown;
+  },
 });
 
 const listSessions = listEndpoint({
