@@ -53,7 +53,7 @@ test('with its key every operation but those of webhooks is refused', async () =
   expect(allowed).toContain('post /v1/webhooks');
 });
 
-test('with its key nobody sees the address of the one who made it', async () => {
+test('the key of a portal link shows no address of the member', async () => {
   const customer = hw.as(keyIn((await linkOf()).url));
   await hw.sql`update users set email = 'owner@example.com' where account_id = ${hw.accountId}`;
   expect((await hw.api('GET', '/users/me')).data.email).toBe('owner@example.com');

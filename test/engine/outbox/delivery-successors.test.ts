@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Principal, WebhookCreate } from '../../../engine/src/contract/engine.ts';
 import { deleteEvents } from '../../../engine/src/observe/search/delete-events.sql.ts';
+import { claimDeliveries } from '../../../engine/src/outbox/deliveries/claim-deliveries.sql.ts';
+import { claimGoverned } from '../../../engine/src/outbox/deliveries/claim-governed.sql.ts';
 import { cancelDeliveries } from '../../../engine/src/outbox/deliveries/cancel-deliveries.sql.ts';
 import { recordAttempts, type Successors } from '../../../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import { createDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts';
@@ -111,6 +113,24 @@ test.each<[why: string, leasedBy: string | null]>([
   await sql`drop function die cascade`;
   await remove();
   expect(await row(ids[0])).toMatchObject({ status: 'cancelled', leased_by: null });
+  expect((await row(ids[2]))?.due_in_seconds).toBeLessThanOrEqual(0);
+  expect(await world.jobKeys()).toContain(`deliver:${webhook.id}:now`);
+});
+
+test('a delivery that was claimed while its webhook had no order lets go of those parked behind it since', async () => {
+  const { sql } = world.database.db;
+  const { webhook, ids, row } = await inOrder();
+  await sql`update webhooks set ordering = 'none' where id = ${webhook.id}`;
+  await sql`update deliveries set leased_by = null where webhook_id = ${webhook.id}`;
+  const claimed = await claimDeliveries(sql, NODE, webhook.id, 2);
+  expect(claimed.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+  await sql`update webhooks set ordering = 'fifo' where id = ${webhook.id}`;
+  await sql`insert into nodes (id, role) values (${NODE}, 'all')`;
+  await sql`update deliveries set next_attempt_at = now() where webhook_id = ${webhook.id} and leased_by is null`;
+  expect(await claimGoverned(sql, NODE, webhook.id, 10)).toEqual([]);
+  expect((await row(ids[2]))?.due_in_seconds).toBe(Number.POSITIVE_INFINITY);
+  const attempt = { at: new Date().toISOString(), status_code: 200, duration_ms: 1 };
+  await recordAttempts(sql, NODE, [{ item: claimed[0]!, attempt, status: 'delivered' }], taking(false));
   expect((await row(ids[2]))?.due_in_seconds).toBeLessThanOrEqual(0);
   expect(await world.jobKeys()).toContain(`deliver:${webhook.id}:now`);
 });

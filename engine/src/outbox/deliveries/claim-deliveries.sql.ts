@@ -16,6 +16,8 @@ interface ClaimedRow extends ReceiverRow {
   attempt_count: number;
   next_trigger: 'manual' | 'replay' | null;
   replay_id: string | null;
+  /** It was made for a webhook in order, whatever the webhook is now. */
+  is_keyed: boolean;
   /** Null where the event was deleted. */
   data: string | null;
   channel: string;
@@ -187,7 +189,7 @@ function lease(tx: Transaction, nodeId: string, found: ReturnType<typeof dueOfMa
       returning d.*, due.found
     )
     select l.id, l.webhook_id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count, l.next_trigger,
-      l.replay_id, ${receiverColumns(tx)}, w.active, e.data, e.channel, e.ts, coalesce(e.trace_id, e.invocation_id) as trace_id,
+      l.replay_id, l.order_key is not null as is_keyed, ${receiverColumns(tx)}, w.active, e.data, e.channel, e.ts, coalesce(e.trace_id, e.invocation_id) as trace_id,
       l.found::int4 as found
     from leased l
     left join webhooks w on w.id = l.webhook_id and w.account_id = l.account_id
@@ -231,7 +233,8 @@ function dueDelivery(row: DeliverableRow): DueDelivery {
     accountId: row.account_id,
     webhookId: row.webhook_id,
     url: row.url,
-    ...receiverOf(row),
+    // Others of its key are parked behind it where the order is back before its attempt has ended.
+    ...receiverOf({ ...row, wakes_lane: row.wakes_lane || row.is_keyed }),
     emitterId: row.emitter_id,
     indexedAtMs: row.indexed_at_ms,
     seq: row.seq,
