@@ -255,6 +255,19 @@ test('names inside of props, events and records are the tenant’s', async () =>
 /** Single things: links to them may carry names of others. */
 const isTolerant = ({ path, isList }: Read) => !isList && !/\/(usage|stats)(\/|$)/.test(path);
 
+test('every list takes the parameters with which clients read all of it', async () => {
+  const lists = reads.filter(({ isList }) => isList);
+  expect(lists.length).toBeGreaterThan(30);
+  for (const list of lists) {
+    const names = (list.parameters ?? []).map(({ name }) => name);
+    expect([list.operationId, names]).toEqual([list.operationId, expect.arrayContaining(['limit', 'after'])]);
+    expect([list.operationId, (await send(list, '?limit=100&after=')).paths]).toEqual([
+      list.operationId,
+      expect.not.arrayContaining(['limit', 'after']),
+    ]);
+  }
+});
+
 test('every list, usage and stats refuse unknown parameters by name, reads of one thing ignore them', async () => {
   const outcome = new Map<string, string>();
   for (const read of reads) {

@@ -75,6 +75,12 @@ export const pageParameters = {
     .openapi({ description: 'A cursor (`page_info.start_cursor`): what precedes it.' }),
 };
 
+/** Of short lists: all that there is in one answer, as far as a page may have so much. */
+export const shortListParameters = {
+  ...pageParameters,
+  limit: countParameter('maxPageSize').default(LIMITS.maxPageSize).describe('How many at most.'),
+};
+
 export const fieldParameters = {
   include: textParameter('maxFieldsChars')
     .optional()

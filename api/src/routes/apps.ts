@@ -9,9 +9,9 @@ import {
   listEndpoint,
 } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
-import { pageParameters, textParameter } from '../parameters/schemas.ts';
+import { pageParameters, shortListParameters, textParameter } from '../parameters/schemas.ts';
 import { appDefinitionOf, presentApp, presentOAuthClient } from '../resources/app.ts';
-import { mapPage, wholePage } from '../resources/page.ts';
+import { mapPage, pageWithin } from '../resources/page.ts';
 
 const tag = 'Apps';
 const pathId = 'The slug of the app, or its id (`app_…`).';
@@ -152,12 +152,12 @@ const listOwnClients = listEndpoint({
   tag,
   summary: 'Your own OAuth clients',
   description: 'Without their secrets. An own client goes before that of the instance.',
-  parameters: z.object({}),
+  parameters: z.object(shortListParameters),
   schema: oauthClientSchema,
-  handle: async ({ engine, who }) => {
+  handle: async ({ engine, who, input }) => {
     const clients = await engine.apps.listOwnClients(who);
     return mapPage(
-      wholePage(clients, (client) => client.app.id),
+      pageWithin(clients, (client) => client.app.id, pageOf(input)),
       presentOAuthClient,
     );
   },

@@ -9,10 +9,10 @@ import {
   waitingStatsSchema,
 } from '@headwater/shared/contract';
 import { adminEndpoint, adminListEndpoint, type Endpoint, itemEndpoint } from '../endpoint.ts';
-import { given } from '../parameters/given.ts';
+import { given, pageOf } from '../parameters/given.ts';
 import { momentParameter } from '../parameters/moment.ts';
-import { countParameter, idParameter } from '../parameters/schemas.ts';
-import { wholePage } from '../resources/page.ts';
+import { countParameter, idParameter, shortListParameters } from '../parameters/schemas.ts';
+import { pageWithin } from '../resources/page.ts';
 import {
   presentAccountStats,
   presentNode,
@@ -120,9 +120,10 @@ const listNodes = adminListEndpoint({
   tag: 'Nodes',
   summary: 'The nodes of this instance, the oldest first',
   description: 'Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.',
-  parameters: z.object({}),
+  parameters: z.object(shortListParameters),
   schema: nodeSchema,
-  handle: async ({ engine }) => wholePage((await engine.operator.nodes()).map(presentNode), ({ id }) => id),
+  handle: async ({ engine, input }) =>
+    pageWithin((await engine.operator.nodes()).map(presentNode), ({ id }) => id, pageOf(input)),
 });
 
 function subjectOf(emitterId: string | undefined, webhookId: string | undefined) {
