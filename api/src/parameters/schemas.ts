@@ -75,7 +75,7 @@ export const pageParameters = {
     .openapi({ description: 'A cursor (`page_info.start_cursor`): what precedes it.' }),
 };
 
-/** Of short lists: all that there is in one answer, as far as a page may have so much. */
+/** Short lists are answered whole by default, up to the largest page. */
 export const shortListParameters = {
   ...pageParameters,
   limit: countParameter('maxPageSize').default(LIMITS.maxPageSize).describe('How many at most.'),

@@ -167,12 +167,15 @@ describe('lists-of-others', () => {
     await world.unharmed(async () => {
       for (const place of ['', '/users/me', `/workspaces/${attacker.id}`, `/orgs/${attacker.id}`]) {
         for (const noun of ['sources', 'webhooks', 'subscriptions']) {
-          const list = await attacker.api('GET', `${place}/${noun}?${them}&limit=100`);
+          const named = await attacker.api('GET', `${place}/${noun}?${them}&limit=100`);
+          expect([place, noun, named.status, named.body.data]).toEqual([place, noun, 400, undefined]);
+          const list = await attacker.api('GET', `${place}/${noun}?limit=100`);
           const { data, page_info: page } = list.body as { data: unknown[]; page_info: { total_count: number } };
           expect([place, noun, list.status, data, page.total_count]).toEqual([place, noun, 200, [], 0]);
         }
       }
-      const keys = await attacker.api('GET', `/api_keys?${them}`);
+      expect((await attacker.api('GET', `/api_keys?${them}`)).status).toBe(400);
+      const keys = await attacker.api('GET', '/api_keys');
       expect(keys.body.data).toHaveLength(1);
     });
     expect((await neighbour.api('GET', '/sources')).text).toContain(source.id);
