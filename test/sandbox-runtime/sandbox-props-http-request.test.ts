@@ -142,10 +142,10 @@ describe('props: http_request', () => {
     ]);
   });
 
-  test('a request without a url, and one with a url that is none, say so', async () => {
+  test('a request without a url, and one with an invalid url, say so', async () => {
     for (const configured of [undefined, null, {}, { url: ' ' }, 'x'])
       await expect(execute(configured)).rejects.toThrow('The HTTP request is not configured: it has no url');
-    await expect(execute({ url: 'https://a b/' })).rejects.toThrow('has an url that is none: https://a b/');
+    await expect(execute({ url: 'https://a b/' })).rejects.toThrow('has an invalid url: https://a b/');
     await expect(execute({ url: 'file:///etc/passwd' })).rejects.toThrow('file: URLs are not supported');
   });
 });
