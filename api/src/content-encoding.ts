@@ -3,12 +3,18 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 
 type ContentEncoding = 'br' | 'gzip';
 
-/** The best encoding that an `accept-encoding` takes; undefined: none but the plain one. */
-export function acceptedEncoding(header: string | undefined): ContentEncoding | undefined {
+const OFFERED: readonly ContentEncoding[] = ['br', 'gzip'];
+
+/**
+ * The first of those offered that an `accept-encoding` takes; undefined: none but the plain one.
+ */
+export function acceptedEncoding<Offered extends ContentEncoding = ContentEncoding>(
+  header: string | undefined,
+  offered: readonly Offered[] = OFFERED as readonly Offered[],
+): Offered | undefined {
   if (header === undefined) return undefined;
   const taken = new Map(header.toLowerCase().split(',', MAX_CODINGS).map(codingOf));
-  const takes = (name: string) => (taken.get(name) ?? taken.get('*') ?? 0) > 0;
-  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : undefined;
+  return offered.find((name) => (taken.get(name) ?? taken.get('*') ?? 0) > 0);
 }
 
 /** No client knows more. */

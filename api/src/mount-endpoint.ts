@@ -8,6 +8,7 @@ import { audiences, auditedRequest, auditEntry, type Change, isAudited, orNone }
 import { NOBODY } from './caller.ts';
 import { callerTraceOf } from './caller-trace.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
+import { acceptedEncoding, encodeContent } from './content-encoding.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
 import { type OpenExports, wantsLines } from './export-lines.ts';
 import { isOfMember, requireScope } from './key-scope.ts';
@@ -157,26 +158,38 @@ async function audited<T>(
   return outcome.answer;
 }
 
-function send(
+/** A shorter answer fits in one packet as it is. */
+const MIN_ENCODED_CHARS = 1_400;
+
+async function send(
   c: ApiContext,
   accountId: string,
   { status, headers: own, text }: MadeAnswer,
   { engine, unread }: MountOptions,
-): Response {
+): Promise<Response> {
   for (const [name, value] of Object.entries(own)) c.header(name, value);
   if (text === null) return c.body(null, status as 204);
   if (accountId !== '') engine.usage.count(accountId, 'bytesOut', bytesOf(text));
   const type = status < 400 ? 'application/json' : PROBLEM_CONTENT_TYPE;
   // Answers hold secrets and other people's data: no cache on the way may keep them.
   const headers = { 'content-type': type, 'cache-control': 'no-store' };
-  if (typeof text === 'string') return c.body(text, status as 200, headers);
+  if (text.length < MIN_ENCODED_CHARS && typeof text === 'string') return c.body(text, status as 200, headers);
+  c.header('vary', 'accept-encoding', { append: true });
+  const accepted = c.req.header('accept-encoding');
+  if (typeof text === 'string') {
+    const encoding = acceptedEncoding(accepted);
+    if (encoding === undefined) return c.body(text, status as 200, headers);
+    const encoded = await encodeContent(new TextEncoder().encode(text), encoding);
+    return c.body(encoded, status as 200, { ...headers, 'content-encoding': encoding });
+  }
   const { outgoing } = c.env;
   if (outgoing !== undefined) unread.hold(accountId, outgoing, text.length);
-  return c.body(
-    text.stream(() => outgoing?.destroy()),
-    200,
-    { ...headers, 'content-length': String(text.length) },
-  );
+  const plain = text.stream(() => outgoing?.destroy());
+  // Piece by piece, as the client takes them: brotli would take longer for each.
+  const encoding = acceptedEncoding(accepted, ['gzip']);
+  if (encoding === undefined) return c.body(plain, 200, { ...headers, 'content-length': String(text.length) });
+  const encoded = plain.pipeThrough(new CompressionStream(encoding));
+  return c.body(encoded, 200, { ...headers, 'content-encoding': encoding });
 }
 
 /** Characters for a long answer: it is written piece by piece. */

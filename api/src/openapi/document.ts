@@ -19,7 +19,7 @@ import { TAGS } from './tags.ts';
 
 const ABOUT = `Parameters of every request that changes something are taken from the query string and from a JSON body; the body wins. Reads ignore parameters that they do not know. Writes answer 400 and name them, with the nearest known one, also inside of objects. An update takes what the resource shows as it is: it may be read, changed and sent back whole.
 Answers are \`{ "data": … }\`; lists add \`page_info\`. Timestamps of resources are epoch seconds, those of events and runs epoch milliseconds.
-A resource of another account answers 404. Every POST takes an \`idempotency-key\`. Sources, webhooks, workflows, subscriptions, limits of accounts and records of data stores have an \`etag\`: a change that names it in \`if-match\` answers 412, and writes nothing, where somebody else has changed the resource since. Changes of other resources refuse the header with 400.`;
+A resource of another account answers 404. Every POST takes an \`idempotency-key\`. Sources, webhooks, workflows, subscriptions, limits of accounts and records of data stores have an \`etag\`: a change that names it in \`if-match\` answers 412, and writes nothing, where somebody else has changed the resource since. Changes of other resources refuse the header with 400. JSON answers of more than a packet are compressed with br or gzip, as \`accept-encoding\` takes it; exports and streams are not.`;
 
 type Registry = App['openAPIRegistry'];
 
