@@ -98,22 +98,7 @@ beforeAll(async () => {
   ]);
   files.serve('/survey.mjs', CODE);
   ids = { ...(await fillInstance(headwater, receiver, 2)), code: `${files.url}/survey.mjs` };
-  for (const size of ['desk', 'phone'] as const) {
-    const shown = await browser.open({ viewport: SIZES[size] });
-    await signIn(shown.page, headwater.url, headwater.apiKey);
-    await shown.page.addInitScript(`
-      globalThis.shifts = [];
-      new PerformanceObserver((list) => {
-        for (const { value, hadRecentInput, sources } of list.getEntries()) {
-          if (!hadRecentInput) shifts.push({ value, moved: sources.map(({ node }) => node?.textContent?.slice(0, 60)) });
-        }
-      }).observe({ type: 'layout-shift', buffered: true });`);
-    const held: Route[] = [];
-    await shown.page.route('**/v1/**', (route) =>
-      route.request().headers()['accept']?.includes('event-stream') ? route.continue() : held.push(route),
-    );
-    opened.set(size, { ...shown, held });
-  }
+  for (const size of ['desk', 'phone'] as const) opened.set(size, await openSlowed(size, headwater.apiKey));
 }, PAGE_MS);
 afterAll(async () => {
   await browser.stop();
@@ -121,6 +106,23 @@ afterAll(async () => {
   await receiver.stop();
   await headwater.stop();
 });
+
+async function openSlowed(size: keyof typeof SIZES, apiKey: string): Promise<Slowed> {
+  const shown = await browser.open({ viewport: SIZES[size] });
+  await signIn(shown.page, headwater.url, apiKey);
+  await shown.page.addInitScript(`
+    globalThis.shifts = [];
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput, sources } of list.getEntries()) {
+        if (!hadRecentInput) shifts.push({ value, moved: sources.map(({ node }) => node?.textContent?.slice(0, 60)) });
+      }
+    }).observe({ type: 'layout-shift', buffered: true });`);
+  const held: Route[] = [];
+  await shown.page.route('**/v1/**', (route) =>
+    route.request().headers()['accept']?.includes('event-stream') ? route.continue() : held.push(route),
+  );
+  return { ...shown, held };
+}
 
 const twoFrames = (page: Page) =>
   page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))');
@@ -147,21 +149,35 @@ async function answerOneByOne({ page, held }: Slowed, shows: Locator): Promise<v
   await eventually(isComplete, { timeoutMs: PAGE_MS, everyMs: 1, what: 'a page that is complete' });
 }
 
+/** What moved, and how far: in the message of the failure. */
+async function expectStill({ page, check }: Slowed): Promise<void> {
+  const shifts = (await page.evaluate('shifts')) as { value: number; moved: string[] }[];
+  const sum = shifts.reduce((before, { value }) => before + value, 0);
+  expect(sum < MAX_SHIFT ? [] : shifts).toEqual([]);
+  check();
+}
+
 describe.each(['desk', 'phone'] as const)('nothing moves while data comes, on a %s', (size) => {
   test.each(Object.entries(PAGES))(
     '%s',
     async (_, { path, shows }) => {
       const shown = opened.get(size) as Slowed;
-      const { page, held, check } = shown;
-      held.length = 0;
-      await page.goto(headwater.url + path(ids));
-      await answerOneByOne(shown, shows(page));
-      const shifts = (await page.evaluate('shifts')) as { value: number; moved: string[] }[];
-      const sum = shifts.reduce((before, { value }) => before + value, 0);
-      // The elements that moved, and how far, are in the message of the failure.
-      expect(sum < MAX_SHIFT ? [] : shifts).toEqual([]);
-      check();
+      shown.held.length = 0;
+      await shown.page.goto(headwater.url + path(ids));
+      await answerOneByOne(shown, shows(shown.page));
+      await expectStill(shown);
     },
     PAGE_MS,
   );
 });
+
+test(
+  'nothing moves on the overview of an account that has nothing',
+  async () => {
+    const shown = await openSlowed('desk', (await headwater.newAccount()).apiKey);
+    await shown.page.goto(headwater.url);
+    await answerOneByOne(shown, shown.page.getByRole('link', { name: 'Start' }));
+    await expectStill(shown);
+  },
+  PAGE_MS,
+);

@@ -45,21 +45,24 @@ export function Overview() {
       }
     >
       <ProblemNote error={user.error} />
-      {isEmpty && <Welcome />}
-      <Waiting />
-      <AbandonedNote />
-      <Charts range={range} />
-      <Rankings range={range} />
-      <Panel title="Use">
-        {user.isPending && <SkeletonRows rows={2} />}
+      {user.isPending && <SkeletonRows rows={12} />}
+      {/* Their data is on its way meanwhile: shown before, they would move when the first panel comes. */}
+      <div className={user.isPending ? 'hidden' : 'contents'}>
+        {isEmpty && <Welcome />}
+        <Waiting />
+        <AbandonedNote />
+        <Charts range={range} />
+        <Rankings range={range} />
         {quotas !== undefined && (
-          <dl className="grid grid-cols-2 gap-px bg-line md:grid-cols-4">
-            {QUOTAS.map((name) => (
-              <Quota key={name} name={name} {...quotas[name]} />
-            ))}
-          </dl>
+          <Panel title="Use">
+            <dl className="grid grid-cols-2 gap-px bg-line md:grid-cols-4">
+              {QUOTAS.map((name) => (
+                <Quota key={name} name={name} {...quotas[name]} />
+              ))}
+            </dl>
+          </Panel>
         )}
-      </Panel>
+      </div>
     </Page>
   );
 }
