@@ -172,6 +172,21 @@ test('the versions of a component are in its dialog, each with its code', async 
   check();
 });
 
+test('an action of the registry shows its props, and becomes a step of a new workflow', async () => {
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/registry?key=http-send-request`, headwater.apiKey);
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('region', { name: 'Props' }).getByText('url: string').waitFor();
+  await dialog.getByRole('button', { name: 'Use in a new workflow' }).click();
+  await page.getByRole('heading', { name: 'New workflow' }).waitFor();
+  await page.getByRole('textbox', { name: 'URL', exact: true }).fill('https://example.com/orders');
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+  await page.getByRole('heading', { name: 'My workflow' }).waitFor();
+  const { data: workflow } = await headwater.api('GET', `/workflows/${page.url().split('/').at(-1)?.split('?')[0]}`);
+  expect(workflow.steps).toMatchObject([{ props: { url: 'https://example.com/orders' } }]);
+  check();
+});
+
 test('a record that was changed meanwhile is shown before it is replaced', async () => {
   const { data: store } = await headwater.api('POST', '/data_stores', { name: 'Stock' });
   const put = (value: unknown) => headwater.api('PUT', `/data_stores/${store.id}/record`, { key: 'weir', value });

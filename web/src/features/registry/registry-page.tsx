@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useDeferredValue } from 'react';
 import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
+import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -16,6 +17,9 @@ import { SearchBox } from '../../ui/search-box.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { isShown, type PropDefinition } from '../props/prop-definition.ts';
+import { stepOfComponent } from '../workflows/build/draft.ts';
+import { addToNewWorkflow } from '../workflows/build/use-builder.ts';
 
 type Summary = Schemas['RegistryComponentSummary'];
 
@@ -125,6 +129,11 @@ function ComponentDialog({ id, version, onVersion, onClose }: ComponentDialogPro
     placeholderData: (last) => last,
   });
   const { data } = component;
+  const navigate = useNavigate();
+  const useInWorkflow = (action: Schemas['RegistryComponent']) => {
+    const step = addToNewWorkflow((taken) => stepOfComponent(action, taken));
+    return navigate({ to: '/workflows/new', search: { step } });
+  };
   return (
     <Dialog open onClose={onClose} wide title={data?.name ?? id}>
       <ProblemNote error={component.error} />
@@ -151,6 +160,11 @@ function ComponentDialog({ id, version, onVersion, onClose }: ComponentDialogPro
             )}
           </p>
           {data.description !== null && <Markdown text={data.description} />}
+          {data.type === 'action' && (
+            <Button kind="primary" className="self-start" onClick={() => void useInWorkflow(data)}>
+              Use in a new workflow
+            </Button>
+          )}
           {data.type === 'source' && (
             <Link
               to="/sources"
@@ -160,9 +174,35 @@ function ComponentDialog({ id, version, onVersion, onClose }: ComponentDialogPro
               Deploy as a source
             </Link>
           )}
+          <PropList definitions={data.configurable_props as unknown as PropDefinition[]} />
           <CodeView value={data.code} label="Code" language="typescript" />
         </div>
       )}
     </Dialog>
+  );
+}
+
+/** Props that a user is asked for. */
+function PropList({ definitions }: { definitions: readonly PropDefinition[] }) {
+  const asked = definitions.filter(isShown);
+  if (asked.length === 0) return null;
+  return (
+    <section aria-label="Props" className="flex flex-col gap-2">
+      <h3 className="font-semibold">Props</h3>
+      <ul className="divide-y divide-line rounded-md border border-line">
+        {asked.map(({ name, type, label, description, optional }) => (
+          <li key={name} className="flex flex-col gap-1 px-3 py-2">
+            <span className="flex flex-wrap items-baseline gap-x-2">
+              <span className="font-medium">{label ?? name}</span>
+              <code className="font-mono text-xs text-ink-soft">
+                {name}: {type}
+              </code>
+              {optional === true && <span className="text-xs text-ink-soft">optional</span>}
+            </span>
+            {description !== undefined && <Markdown text={description} />}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -7,9 +7,8 @@ import { TextField } from '../../../ui/field.tsx';
 import { ProblemNote } from '../../../ui/problem.tsx';
 import { SkeletonRows } from '../../../ui/skeleton.tsx';
 import { Tabs } from '../../../ui/tabs.tsx';
-import type { PropDefinition } from '../../props/prop-definition.ts';
 import { lookUpComponent } from '../../sources/look-up-component.ts';
-import { type DraftStep, newNamespace, newStepKey } from './draft.ts';
+import { type DraftStep, stepOfCode, stepOfComponent } from './draft.ts';
 
 type Component = Schemas['Component'];
 
@@ -25,8 +24,6 @@ const FIRST_CODE = `export default {
 };
 `;
 
-const BARE = { values: {}, saved: {}, onError: 'fail', retries: null } as const;
-
 interface AddStepProps {
   taken: readonly string[];
   onAdd: (step: DraftStep) => void;
@@ -36,24 +33,8 @@ interface AddStepProps {
 /** A step of an action of the registry, of code, or of code at a URL. */
 export function AddStep({ taken, onAdd, onClose }: AddStepProps) {
   const [origin, setOrigin] = useState('registry');
-  const add = (component: Component) =>
-    onAdd({
-      ...BARE,
-      key: newStepKey(),
-      namespace: newNamespace(component.key ?? component.name, taken),
-      componentId: component.id,
-      label: component.name,
-      definitions: component.configurable_props as unknown as PropDefinition[],
-    });
-  const addCode = () =>
-    onAdd({
-      ...BARE,
-      key: newStepKey(),
-      namespace: newNamespace('code', taken),
-      label: 'Code',
-      code: FIRST_CODE,
-      definitions: [],
-    });
+  const add = (component: Component) => onAdd(stepOfComponent(component, taken));
+  const addCode = () => onAdd(stepOfCode(FIRST_CODE, taken));
   return (
     <Dialog open onClose={onClose} wide title="Add step" description="An action that runs on each event.">
       <Tabs

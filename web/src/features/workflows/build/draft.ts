@@ -1,4 +1,5 @@
 import type { paths } from '@headwater/client';
+import type { Schemas } from '../../../api/client.ts';
 import type { PropDefinition, PropValues } from '../../props/prop-definition.ts';
 import type { Workflow } from '../workflow-queries.ts';
 
@@ -56,6 +57,34 @@ let made = 0;
 export function newStepKey(): string {
   made += 1;
   return `new ${made}`;
+}
+
+const NEW_STEP = { values: {}, saved: {}, onError: 'fail', retries: null } as const;
+
+/** A new step of an action. */
+export function stepOfComponent(
+  {
+    id,
+    key,
+    name,
+    configurable_props: props,
+  }: Pick<Schemas['Component'], 'id' | 'key' | 'name' | 'configurable_props'>,
+  taken: readonly string[],
+): DraftStep {
+  return {
+    ...NEW_STEP,
+    key: newStepKey(),
+    namespace: newNamespace(key ?? name, taken),
+    componentId: id,
+    label: name,
+    definitions: props as unknown as PropDefinition[],
+  };
+}
+
+/** A new step of code that is written here. */
+export function stepOfCode(code: string, taken: readonly string[]): DraftStep {
+  const namespace = newNamespace('code', taken);
+  return { ...NEW_STEP, key: newStepKey(), namespace, label: 'Code', code, definitions: [] };
 }
 
 export function draftOf({ name, triggers, steps }: Workflow): Draft {

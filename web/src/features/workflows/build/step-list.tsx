@@ -98,7 +98,9 @@ function Line({ label, onAdd }: { label: string; onAdd: () => void }) {
 
 /** A version of a workflow names components by their ids alone. */
 function ComponentName({ id }: { id: string }) {
-  return useQuery(componentQuery(id)).data?.name ?? id;
+  const { data, isPending } = useQuery(componentQuery(id));
+  // An id that turns into a name a moment later would catch the eye.
+  return isPending ? '\u00a0' : (data?.name ?? id);
 }
 
 interface CardProps {

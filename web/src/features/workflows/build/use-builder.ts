@@ -37,9 +37,20 @@ export interface TestTask {
   sample: Sample;
 }
 
+const keyOf = (workflow: Workflow | undefined) => `${currentSession()?.id} ${workflow?.id ?? 'new'}`;
+
+/** Adds a step to the workflow that is not there yet, and returns its name. */
+export function addToNewWorkflow(makeStep: (taken: readonly string[]) => DraftStep): string {
+  const before = kept.get(keyOf(undefined)) ?? begin(undefined);
+  const { draft } = before;
+  const step = makeStep(draft.steps.map(({ namespace }) => namespace));
+  kept.set(keyOf(undefined), { ...before, draft: { ...draft, steps: [...draft.steps, step] } });
+  return step.namespace;
+}
+
 /** The draft of a workflow, kept while the tab is open. */
 function useDraft(workflow: Workflow | undefined) {
-  const key = `${currentSession()?.id} ${workflow?.id ?? 'new'}`;
+  const key = keyOf(workflow);
   const [{ draft, deploymentId, etag }, setKept] = useState<Kept>(() => kept.get(key) ?? begin(workflow));
   const deployed = workflow === undefined ? EMPTY_DRAFT : draftOf(workflow);
   const isChanged = JSON.stringify(draft) !== JSON.stringify(deployed);
