@@ -6,7 +6,7 @@ import { STACK_FILES } from '../stack/stack-file.ts';
 
 /**
  * The JSON file of a workflow that a word means: that file, or the only one of a folder. Undefined
- * for other files.
+ * for other files, and for folders without one.
  */
 export async function findWorkflowFile(word: string, workDir: string): Promise<string | undefined> {
   const absolute = path.resolve(workDir, word);
@@ -23,7 +23,7 @@ export async function findWorkflowFile(word: string, workDir: string): Promise<s
   if (files.length > 1) throw usageError(`${word} has several workflows`, `Name one: ${files.join(', ')}`);
   if (STACK_FILES.some((name) => names.includes(name)))
     throw usageError(`${word} is a folder of hw apply`, `What would change: hw apply ${word} --plan`);
-  throw usageError(`${word} has no file of a workflow`, 'Name the file of a component, or make one: hw init workflow');
+  return undefined;
 }
 
 /** Other JSON files lie in such folders as well, and some of them are no JSON. */
