@@ -60,8 +60,14 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     if (who !== NOBODY) engine.usage.count(who.accountId, 'requests', 1);
     const id = checkPathId(c.req.param('id') ?? '', endpoint);
     const body = await readBody(c, endpoint, who.accountId, options);
-    const raw = readParameters(c.req.raw, body, kinds, namesAreChecked(endpoint) ? 'kept' : 'ignored');
-    const unknown = namesAreChecked(endpoint) ? findUnknownNames(endpoint.parameters, raw) : [];
+    const isChecked = namesAreChecked(endpoint);
+    const raw = readParameters(
+      c.req.raw,
+      body,
+      kinds,
+      isChecked || endpoint.takesAnyName === true ? 'kept' : 'ignored',
+    );
+    const unknown = isChecked ? findUnknownNames(endpoint.parameters, raw) : [];
     const shown = unknown.length === 0 ? undefined : await showResource(options, who, id);
     const input = checkParameters(endpoint.parameters, raw, unknownNameErrors(unknown, raw, shown));
     const lastEventId = c.req.header('last-event-id');

@@ -334,7 +334,7 @@ describe('hw dev of a workflow', () => {
   test('a folder with no workflow, several, or a stack gets an error that names the next step', async () => {
     const told = async (folder: string) => (await user.hw(['dev', folder])).stderr;
     await write('none/a.json', '{}');
-    expect(await told('none')).toMatch(/no file of a workflow\n.*hw init workflow/);
+    expect(await told('none')).toMatch(/none is a folder\n.*Name the file of the component/);
     await write('two/a.json', '{"steps":[]}');
     await write('two/b.json', '{"steps":[]}');
     expect(await told('two')).toMatch(/several workflows\n.*two\/a\.json, two\/b\.json/);
