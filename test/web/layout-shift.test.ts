@@ -149,7 +149,7 @@ async function answerOneByOne({ page, held }: Slowed, shows: Locator): Promise<v
   await eventually(isComplete, { timeoutMs: PAGE_MS, everyMs: 1, what: 'a page that is complete' });
 }
 
-/** What moved, and how far: in the message of the failure. */
+/** A failure tells the elements that moved, and how far. */
 async function expectStill({ page, check }: Slowed): Promise<void> {
   const shifts = (await page.evaluate('shifts')) as { value: number; moved: string[] }[];
   const sum = shifts.reduce((before, { value }) => before + value, 0);
