@@ -60,16 +60,7 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     if (who !== NOBODY) engine.usage.count(who.accountId, 'requests', 1);
     const id = checkPathId(c.req.param('id') ?? '', endpoint);
     const body = await readBody(c, endpoint, who.accountId, options);
-    const isChecked = namesAreChecked(endpoint);
-    const raw = readParameters(
-      c.req.raw,
-      body,
-      kinds,
-      isChecked || endpoint.takesAnyName === true ? 'kept' : 'ignored',
-    );
-    const unknown = isChecked ? findUnknownNames(endpoint.parameters, raw) : [];
-    const shown = unknown.length === 0 ? undefined : await showResource(options, who, id);
-    const input = checkParameters(endpoint.parameters, raw, unknownNameErrors(unknown, raw, shown));
+    const input = await readInput(c, endpoint, { kinds, body, who, id }, options);
     const lastEventId = c.req.header('last-event-id');
     const condition = readCondition(endpoint, c.req.header('if-match'), c.req.header('if-none-match'));
     const expected = expectedRevisions(condition);
@@ -234,6 +225,28 @@ async function readBody(
   if (accountId !== '') engine.usage.count(accountId, 'bytesIn', bytes.length);
   if (announced === undefined) turns.count(accountId, bytes.length);
   return utf8Text(bytes);
+}
+
+interface Given {
+  kinds: ReturnType<typeof parameterKinds>;
+  body: string;
+  who: Principal;
+  id: string;
+}
+
+/** Throws INVALID_REQUEST with everything that is wrong, and with what the resource is now. */
+async function readInput(
+  c: ApiContext,
+  endpoint: Endpoint,
+  { kinds, body, who, id }: Given,
+  options: MountOptions,
+): Promise<Record<string, unknown>> {
+  const { parameters, takesAnyName } = endpoint;
+  const isChecked = namesAreChecked(endpoint);
+  const raw = readParameters(c.req.raw, body, kinds, isChecked || takesAnyName === true ? 'kept' : 'ignored');
+  const unknown = isChecked ? findUnknownNames(parameters, raw) : [];
+  const shown = unknown.length === 0 ? undefined : await showResource(options, who, id);
+  return checkParameters(parameters, raw, unknownNameErrors(unknown, raw, shown));
 }
 
 /**
