@@ -46,7 +46,7 @@ export interface OutcomeRecorder<R> {
 
 const MAX_BATCH = 256;
 /** The receiver already has the request, but the next one of a key waits for the record. */
-const INTERVAL_MS = growingInterval(10, 2);
+const INTERVAL_MS = growingInterval(10, 5);
 /** In batches of their own: many of them come of dead receivers. */
 const UNAWAITED_INTERVAL_MS = 100;
 const FIRST_WAIT_MS = 100;

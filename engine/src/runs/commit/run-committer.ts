@@ -76,7 +76,7 @@ const ROW_BYTES = 8_192;
  * after the commit. So the interval grows with the batch before, and a run that is alone does not
  * wait.
  */
-const INTERVAL_MS = growingInterval(10, 2);
+const INTERVAL_MS = growingInterval(10, 5);
 /** 0.1 + 0.2 + … seconds, at most MAX_PAUSE_MS between two tries. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
