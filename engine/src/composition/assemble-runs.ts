@@ -1,4 +1,4 @@
-import { createHeavyTurns, retryWhileAway, type Sql, type Stops } from '../db/index.ts';
+import { createHeavyTurns, growingInterval, retryWhileAway, type Sql, type Stops } from '../db/index.ts';
 import { LIMITS } from '@headwater/shared';
 import type { OpenEnvironment } from '../environment/index.ts';
 import type { AuthCache } from '../connections/index.ts';
@@ -66,7 +66,7 @@ export interface Runs {
 /**
  * Between commits of executions and published events: of some of them a client waits for the end.
  */
-const EXECUTIONS_INTERVAL_MS = 3;
+const EXECUTIONS_INTERVAL_MS = growingInterval(3, 3);
 
 /** Everything from a held invocation to its commit. */
 export function assembleRuns(needs: RunNeeds): Runs {
@@ -178,10 +178,9 @@ function createCommitters({ ground, counts, deliverer, watches }: RunNeeds, disp
     nowMs: Date.now,
     log,
   };
-  const minIntervalMs = (lastBatch: number) => (lastBatch > 1 ? EXECUTIONS_INTERVAL_MS : 0);
   return {
     ofRuns: createRunCommitter(options),
-    ofExecutions: createRunCommitter({ ...options, minIntervalMs }),
+    ofExecutions: createRunCommitter({ ...options, minIntervalMs: EXECUTIONS_INTERVAL_MS }),
   };
 }
 

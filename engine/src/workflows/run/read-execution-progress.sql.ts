@@ -1,5 +1,5 @@
 import type { FailedExecutionChoice } from '../../contract/index.ts';
-import { createBatcher, type Sql } from '../../db/index.ts';
+import { createBatcher, growingInterval, type Sql } from '../../db/index.ts';
 import type { ExecutionCommit } from '../../runs/index.ts';
 import type { StepRun } from './run-steps.ts';
 
@@ -54,7 +54,7 @@ const MAX_BATCH = 64;
 /**
  * Executions that are taken together are asked for together; one that comes alone does not wait.
  */
-const MIN_INTERVAL_MS = 2;
+const INTERVAL_MS = growingInterval(2, 2);
 
 /**
  * readExecutionProgress for executions that were taken before. Most of those that a dead node left
@@ -63,7 +63,7 @@ const MIN_INTERVAL_MS = 2;
 export function createProgressReads(sql: Sql): (id: string) => Promise<ExecutionProgress> {
   const batcher = createBatcher<string, boolean>({
     maxBatch: MAX_BATCH,
-    minIntervalMs: (lastBatch) => (lastBatch > 1 ? MIN_INTERVAL_MS : 0),
+    minIntervalMs: INTERVAL_MS,
     commit: async (ids) => {
       const begun = await findBegun(sql, ids);
       return ids.map((id) => begun.has(id));
